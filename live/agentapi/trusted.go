@@ -10,11 +10,11 @@ import (
 // MostTrusted is how many authorities of earlier processes stay trusted.
 const MostTrusted = 8
 
-// Trust returns the certificates that workers should trust, as PEM: those in mine, and those in was that are still
-// valid. was is what an earlier process published.
-func Trust(mine, was string, now time.Time) string {
+// Trust returns the certificates that workers should trust, as PEM: mine, and those in earlier that are still valid.
+// earlier was published by an earlier process.
+func Trust(mine, earlier string, now time.Time) string {
 	b := bytes.NewBufferString(mine)
-	rest, n := []byte(was), 0
+	rest, n := []byte(earlier), 0
 	for n < MostTrusted {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {

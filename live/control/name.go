@@ -8,15 +8,15 @@ import (
 
 const maxName = 63
 
-// ValidName returns an error unless name is 1 to 63 lower-case letters, digits and inner dashes. what names the
-// thing in the error.
-func ValidName(what, name string) error {
+// ValidName returns an error unless name is 1 to 63 lower-case letters, digits and inner dashes. The error begins with
+// kind, such as "job".
+func ValidName(kind, name string) error {
 	ok := name != "" && len(name) <= maxName && strings.Trim(name, "-") == name
 	for _, c := range name {
 		ok = ok && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-')
 	}
 	if !ok {
-		return fmt.Errorf("%s %.70q, want 1 to %d of a-z, 0-9 and -, not beginning or ending with -", what, name, maxName)
+		return fmt.Errorf("%s %.70q, want 1 to %d of a-z, 0-9 and -, not beginning or ending with -", kind, name, maxName)
 	}
 	return nil
 }

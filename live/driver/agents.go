@@ -20,11 +20,11 @@ type Agents struct {
 	saved func(id job.ID)
 }
 
-// NewAgents returns Agents for the jobs of Feed f. Programs report at intervals of every. find records that a job sent
-// a message, and returns the job's start, or agentapi.ErrUnknown, ErrGeneration or ErrLater; it is called while f is
+// NewAgents returns Agents for the jobs of Feed f. Programs report once per interval. find records that a job sent a
+// message, and returns the job's start, or agentapi.ErrUnknown, ErrGeneration or ErrLater; it is called while f is
 // locked. saved, if not nil, is called after each Hello and Checkpoint, while f is not locked.
-func NewAgents(f *Feed, every time.Duration, find func(id job.ID, generation int) (Program, *Start, error), saved func(id job.ID)) *Agents {
-	return &Agents{f, every, find, saved}
+func NewAgents(f *Feed, interval time.Duration, find func(id job.ID, generation int) (Program, *Start, error), saved func(id job.ID)) *Agents {
+	return &Agents{f, interval, find, saved}
 }
 
 // A Program handles the messages of one start of a job. Its methods are called while the Feed is locked.

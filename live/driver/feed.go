@@ -149,9 +149,9 @@ func (f *Feed) Apply(ctx context.Context, actions []scheduler.Action, d Draft) e
 	return nil
 }
 
-// Repeat calls pass at once, then at intervals of every and when the channel Work receives an item, until ctx is done.
-func (f *Feed) Repeat(ctx context.Context, every time.Duration, pass func()) error {
-	tick := time.NewTicker(every)
+// Repeat calls pass at once, then once per interval and when the channel Work receives an item, until ctx is done.
+func (f *Feed) Repeat(ctx context.Context, interval time.Duration, pass func()) error {
+	tick := time.NewTicker(interval)
 	defer tick.Stop()
 	for {
 		pass()

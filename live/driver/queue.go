@@ -80,14 +80,14 @@ func (q *Queue) Emit(ev scheduler.Event) {
 	q.Wake()
 }
 
-// Any reports whether the function is returns true for some event in the queue.
-func (q *Queue) Any(is func(scheduler.Event) bool) bool {
-	return slices.ContainsFunc(q.items, func(s stamped) bool { return is(s.ev) })
+// Any reports whether matches returns true for some event in the queue.
+func (q *Queue) Any(matches func(scheduler.Event) bool) bool {
+	return slices.ContainsFunc(q.items, func(s stamped) bool { return matches(s.ev) })
 }
 
-// Drop removes the events for which is returns true.
-func (q *Queue) Drop(is func(scheduler.Event) bool) {
-	q.items = slices.DeleteFunc(q.items, func(s stamped) bool { return is(s.ev) })
+// Drop removes the events for which matches returns true.
+func (q *Queue) Drop(matches func(scheduler.Event) bool) {
+	q.items = slices.DeleteFunc(q.items, func(s stamped) bool { return matches(s.ev) })
 }
 
 // Take removes the next event and sets the scheduler's time to the event's. It returns nil if there is no event until

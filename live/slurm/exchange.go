@@ -24,13 +24,13 @@ type change struct {
 // overtaken by no more jobs than before. others are the priorities of these jobs.
 //
 // A job keeps its nice value if its priority already fits: below the job before it, above the target of the job after
-// it, and above the same other jobs as its target. Nice values differ from the job's own by at most the number most.
+// it, and above the same other jobs as its target. Nice values differ from the job's own by at most maxDifference.
 // bounded are the jobs that do not reach their place because of this limit.
 //
 // Changes that lower a priority come first, so that even some of the changes delay no other job. Example: jobs a, b, c
 // with priorities 7, 9, 8 and wanted order a, b, c have targets 9, 8, 7: b (nice +1) and c (nice +1) fall first, then a
 // (nice -2) rises.
-func exchange(wanted []Place, others []int64, most int) (changes []change, bounded []uint32) {
+func exchange(wanted []Place, others []int64, maxDifference int) (changes []change, bounded []uint32) {
 	targets := targets(wanted)
 	others = slices.Clone(others)
 	slices.Sort(others)
@@ -44,7 +44,7 @@ func exchange(wanted []Place, others []int64, most int) (changes []change, bound
 		}
 		above = t
 		nice := p.Priority + int64(p.Nice) - t
-		within := min(max(nice, int64(p.Own-most)), int64(p.Own+most))
+		within := min(max(nice, int64(p.Own-maxDifference)), int64(p.Own+maxDifference))
 		if within != nice || t < 1 {
 			bounded = append(bounded, p.Job)
 		}

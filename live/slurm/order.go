@@ -10,15 +10,15 @@ import (
 )
 
 // orderSteps returns the steps that change nice values so that Slurm's queue has the jobs of line in this order (see
-// exchange). Nice values differ by at most the number most from the job's own value, which is stored in its Mark. Jobs
+// exchange). Nice values differ by at most maxDifference from the job's own value, which is stored in its Mark. Jobs
 // that are no longer in line get their own value back. bounded are the jobs that do not reach their place because of
 // this limit.
-func orderSteps(o *Observation, line []client.ID, most int, epoch int64) (steps []step, bounded []client.ID) {
+func orderSteps(o *Observation, line []client.ID, maxDifference int, epoch int64) (steps []step, bounded []client.ID) {
 	places, others := placesOf(o, line), make([]int64, len(o.Others))
 	for i := range o.Others {
 		others[i] = int64(o.Others[i].Priority)
 	}
-	changes, short := exchange(places, others, most)
+	changes, short := exchange(places, others, maxDifference)
 	at, nice := make(map[client.ID]int, len(line)), make(map[client.ID]int, len(changes))
 	for i, id := range line {
 		at[id] = i + 1

@@ -33,9 +33,9 @@ func Backup(dir, path string) error {
 }
 
 // Restore makes a backup file the database of dir, a state directory that has none. The database gets a new identity,
-// so that processes of the original's jobs are not touched. Restore drops the checkpoints for which there returns
+// so that processes of the original's jobs are not touched. Restore drops the checkpoints for which exists returns
 // false.
-func Restore(dir, backup string, there func(id job.ID, path string) bool) error {
+func Restore(dir, backup string, exists func(id job.ID, path string) bool) error {
 	s := &Store{dir: dir, path: filepath.Join(dir, "oxgang.db")}
 	if Present(dir) {
 		return s.explain(fmt.Errorf("%s: it has a database already; restore into an empty directory", dir))
@@ -44,7 +44,7 @@ func Restore(dir, backup string, there func(id job.ID, path string) bool) error 
 	if err != nil {
 		return s.explain(err)
 	}
-	err = errors.Join(transaction(db, func(tx *sql.Tx) error { return renew(tx, there) }), db.Close())
+	err = errors.Join(transaction(db, func(tx *sql.Tx) error { return renew(tx, exists) }), db.Close())
 	if err == nil {
 		err = rename(backup, s.path)
 	}

@@ -6,8 +6,8 @@ type Last struct {
 	spread *Spread
 }
 
-// NewLast returns a Last for load curves with day values per day, at least 1.
-func NewLast(day int) *Last { return &Last{spread: NewSpread(max(day, 1))} }
+// NewLast returns a Last for load curves with perDay values per day, at least 1.
+func NewLast(perDay int) *Last { return &Last{spread: NewSpread(max(perDay, 1))} }
 
 // Observe implements Model.
 func (l *Last) Observe(busy float64) {
@@ -36,10 +36,10 @@ type SeasonalNaive struct {
 	spread *Spread
 }
 
-// NewSeasonalNaive returns a SeasonalNaive for load curves with day values per day, at least 1.
-func NewSeasonalNaive(day int) *SeasonalNaive {
-	day = max(day, 1)
-	return &SeasonalNaive{past: make([]float64, day), spread: NewSpread(day)}
+// NewSeasonalNaive returns a SeasonalNaive for load curves with perDay values per day, at least 1.
+func NewSeasonalNaive(perDay int) *SeasonalNaive {
+	perDay = max(perDay, 1)
+	return &SeasonalNaive{past: make([]float64, perDay), spread: NewSpread(perDay)}
 }
 
 // Observe implements Model.

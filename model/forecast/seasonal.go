@@ -34,10 +34,10 @@ const (
 	firstBase   = 1
 )
 
-// NewSeasonal returns a Seasonal for load curves with day values per day, at least 1.
-func NewSeasonal(day int) *Seasonal {
-	day = max(day, 1)
-	s := &Seasonal{profile: newProfile(day), spread: NewSpread(day), fade: math.Exp(-fadeTime / float64(day))}
+// NewSeasonal returns a Seasonal for load curves with perDay values per day, at least 1.
+func NewSeasonal(perDay int) *Seasonal {
+	perDay = max(perDay, 1)
+	s := &Seasonal{profile: newProfile(perDay), spread: NewSpread(perDay), fade: math.Exp(-fadeTime / float64(perDay))}
 	s.rungs = make([]regression, len(s.spread.at))
 	s.offsets = make([]float64, len(s.spread.at))
 	for _, h := range s.spread.at {

@@ -49,9 +49,9 @@ type Spread struct {
 	weight      []float64   // number of errors in square, weighted
 }
 
-// NewSpread returns an empty Spread; day is the number of values per day.
-func NewSpread(day int) *Spread {
-	s := &Spread{at: ladder(day), keep: 1 - 1/float64(weekOfDays*day), from: 1}
+// NewSpread returns an empty Spread for load curves with perDay values per day.
+func NewSpread(perDay int) *Spread {
+	s := &Spread{at: ladder(perDay), keep: 1 - 1/float64(weekOfDays*perDay), from: 1}
 	for _, h := range s.at {
 		s.predictions = append(s.predictions, make([]float64, h))
 		s.square = append(s.square, s.before(h, blindSpread))

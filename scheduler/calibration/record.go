@@ -40,20 +40,20 @@ func (g Guess) length(round time.Duration) float64 {
 }
 
 // errors returns the logarithms of the ratio of a time to the early, the mean and the late guess.
-func (g Guess) errors(after, round time.Duration) [3]float64 {
-	t := math.Log((after + round).Seconds())
+func (g Guess) errors(actual, round time.Duration) [3]float64 {
+	t := math.Log((actual + round).Seconds())
 	return [3]float64{t - math.Log((g.Early + round).Seconds()), t - math.Log(g.length(round)), t - math.Log((g.Late + round).Seconds())}
 }
 
-// Exact reports whether both times of the guess differ from the actual time after by less than a round.
-func (g Guess) Exact(after, round time.Duration) bool {
-	return (after-g.Early).Abs() < round && (after-g.Late).Abs() < round
+// Exact reports whether both times of the guess differ from the actual time by less than a round.
+func (g Guess) Exact(actual, round time.Duration) bool {
+	return (actual-g.Early).Abs() < round && (actual-g.Late).Abs() < round
 }
 
-// Errors returns the logarithm of the length of a guess in rounds, and the errors of the guess if the actual time was
-// after. The three errors are low, mid and high of the package comment.
-func (g Guess) Errors(after, round time.Duration) (length float64, errors [3]float64) {
-	return math.Log(g.length(round) / round.Seconds()), g.errors(after, round)
+// Errors returns the logarithm of the length of a guess in rounds, and the errors of the guess, given the actual time.
+// The three errors are low, mid and high of the package comment.
+func (g Guess) Errors(actual, round time.Duration) (length float64, errors [3]float64) {
+	return math.Log(g.length(round) / round.Seconds()), g.errors(actual, round)
 }
 
 // A Range is an interval for the time until something happens, which contains the actual time with probability
@@ -80,18 +80,18 @@ func (r *Range) Unreliable() string {
 	return "unreliable: " + r.Phase.TrackRecord(r.Held, r.Of)
 }
 
-// TrackRecord states in words that held of the last of ranges of this phase were right.
-func (p Phase) TrackRecord(held, of int) string {
+// TrackRecord states in words how many (right) of the last ranges (total) of this phase were right.
+func (p Phase) TrackRecord(right, total int) string {
 	one := [...]string{"start estimate", "end estimate for a waiting job", "end estimate for a running job"}[p]
 	many := [...]string{"start estimates", "end estimates for waiting jobs", "end estimates for running jobs"}[p]
-	if of == 1 {
-		return "the last " + one + map[bool]string{true: " was right", false: " was wrong"}[held == 1]
+	if total == 1 {
+		return "the last " + one + map[bool]string{true: " was right", false: " was wrong"}[right == 1]
 	}
 	verb := "were"
-	if held == 1 {
+	if right == 1 {
 		verb = "was"
 	}
-	return fmt.Sprintf("%d of the last %d %s %s right", held, of, many, verb)
+	return fmt.Sprintf("%d of the last %d %s %s right", right, total, many, verb)
 }
 
 // most is the maximum number of predictions of one phase; the oldest are dropped.
@@ -215,10 +215,10 @@ func (x *prediction) after(now time.Time) time.Duration {
 	return x.took
 }
 
-// Holds reports whether the actual time after is in the range, give or take half a round.
-func (r *Range) Holds(after, round time.Duration) bool {
-	return after >= r.Early-round/2 && after <= r.Late+round/2
+// Holds reports whether the actual time is in the range, give or take half a round.
+func (r *Range) Holds(actual, round time.Duration) bool {
+	return actual >= r.Early-round/2 && actual <= r.Late+round/2
 }
 
-// Overdue reports whether after, the time that has passed, exceeds the end of the range.
-func (r *Range) Overdue(after, round time.Duration) bool { return after > r.Late+round/2 }
+// Overdue reports whether the elapsed time exceeds the end of the range by more than half a round.
+func (r *Range) Overdue(elapsed, round time.Duration) bool { return elapsed > r.Late+round/2 }

@@ -60,10 +60,10 @@ func (f *File) Header() Header { return f.header }
 // Start returns a Reader of the whole journal.
 func (f *File) Start() (*Reader, error) { return NewReader(io.NewSectionReader(f.src, 0, f.length)) }
 
-// Before returns a Reader that starts after the last checkpoint not later than at, or at the start of the journal if
+// Before returns a Reader that starts after the last checkpoint not later than t, or at the start of the journal if
 // there is none.
-func (f *File) Before(at time.Duration) (*Reader, error) {
-	offset, err := f.last(at)
+func (f *File) Before(t time.Duration) (*Reader, error) {
+	offset, err := f.last(t)
 	if err != nil {
 		return nil, err
 	}

@@ -14,9 +14,9 @@ type Mark struct {
 	offset int64
 }
 
-// Marks returns the positions of the checkpoints not later than at, in order.
-func (f *File) Marks(at time.Duration) ([]Mark, error) {
-	offset, err := f.last(at)
+// Marks returns the positions of the checkpoints not later than t, in order.
+func (f *File) Marks(t time.Duration) ([]Mark, error) {
+	offset, err := f.last(t)
 	var all []Mark
 	for err == nil && offset > 0 {
 		var m Mark
@@ -69,8 +69,8 @@ func (f *File) From(m Mark) (*Reader, *Checkpoint, error) {
 	return r, c, err
 }
 
-// End returns the position of the first line later than at, or the end of the file.
-func (f *File) End(at time.Duration) (Mark, error) {
-	offset, err := f.after(at)
-	return Mark{at, offset}, err
+// End returns the position of the first line later than t, or the end of the file.
+func (f *File) End(t time.Duration) (Mark, error) {
+	offset, err := f.after(t)
+	return Mark{t, offset}, err
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Part continues the journal in another file: it writes the header and a checkpoint to the writer to. Call it directly
-// after a round. m and memory are as in Checkpoint. It returns the first error since the Writer was made.
-func (w *Writer) Part(to io.Writer, now time.Time, m *scheduler.Memory, memory []byte) error {
+// Part continues the journal in another file, out: it writes the header and a checkpoint. Call it directly after a
+// round. m and memory are as in Checkpoint. It returns the first error since the Writer was made.
+func (w *Writer) Part(out io.Writer, now time.Time, m *scheduler.Memory, memory []byte) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
@@ -27,7 +27,7 @@ func (w *Writer) Part(to io.Writer, now time.Time, m *scheduler.Memory, memory [
 		return w.err
 	}
 	own := newChain()
-	w.w = bufio.NewWriterSize(to, 1<<16)
+	w.w = bufio.NewWriterSize(out, 1<<16)
 	if _, err := w.w.Write(own.seal(e.buf)); err != nil {
 		w.err = fmt.Errorf("journal: write: %w", err)
 		return w.err

@@ -81,10 +81,10 @@ var (
 	}
 )
 
-// NewResults starts the tables "jobs", "rounds" and "allocations" of the run of. create opens a file; the names have
-// the extension of format f. Close closes the files.
-func NewResults(create func(name string) (io.WriteCloser, error), of RunName, f TableFormat) (*Results, error) {
-	r := &Results{of: of}
+// NewResults starts the tables "jobs", "rounds" and "allocations" of the run called name. create opens a file; file
+// names have the extension of format f. Close closes the files.
+func NewResults(create func(name string) (io.WriteCloser, error), name RunName, f TableFormat) (*Results, error) {
+	r := &Results{of: name}
 	for _, t := range []struct {
 		name    string
 		columns []field

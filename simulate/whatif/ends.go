@@ -7,22 +7,22 @@ import (
 	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
 )
 
-// Ends returns, for each job whose end is predicted, the time from now until its end. The predictions all were made a
-// duration ago before now.
-func Ends(all map[job.ID]ETA, ago time.Duration) map[job.ID]time.Duration {
+// Ends returns the time from now until the end of each job whose end is predicted. all has the predictions, which were
+// made some time ago: their age.
+func Ends(all map[job.ID]ETA, age time.Duration) map[job.ID]time.Duration {
 	ends := make(map[job.ID]time.Duration, len(all))
 	for id, eta := range all {
 		if eta.End.Why == Known {
-			ends[id] = max(0, eta.End.Likely-ago)
+			ends[id] = max(0, eta.End.Likely-age)
 		}
 	}
 	return ends
 }
 
-// Until sets c.In to the time from now until all jobs in c.Jobs have ended. The predictions all were made a duration
-// ago before now. c.In is negative if an end is unknown or unreliable. Until sets c.Earlier if the job waiting is
-// predicted to start before these ends.
-func Until(c *counterfactual.Change, waiting job.ID, all map[job.ID]ETA, ago time.Duration) {
+// Until sets c.In to the time from now until all jobs in c.Jobs have ended. It is negative if an end is unknown or
+// unreliable. all has the predictions, which were made some time ago: their age. Until sets c.Earlier if the job
+// waiting is predicted to start before.
+func Until(c *counterfactual.Change, waiting job.ID, all map[job.ID]ETA, age time.Duration) {
 	if c == nil || len(c.Jobs) == 0 {
 		return
 	}
@@ -33,8 +33,8 @@ func Until(c *counterfactual.Change, waiting job.ID, all map[job.ID]ETA, ago tim
 			c.In = -1
 			return
 		}
-		c.In = max(c.In, eta.End.Likely-ago)
+		c.In = max(c.In, eta.End.Likely-age)
 	}
 	start, ok := all[waiting]
-	c.Earlier = ok && start.Start.Why == Known && !start.Start.Open && start.Start.Unreliable() == "" && start.Start.Late-ago < c.In
+	c.Earlier = ok && start.Start.Why == Known && !start.Start.Open && start.Start.Unreliable() == "" && start.Start.Late-age < c.In
 }

@@ -95,11 +95,11 @@ func (h *Shift) changes() time.Duration {
 	return by
 }
 
-// Keep removes all but most jobs from the answer: it keeps those whose times change most. The sums stay the same.
-func (a *Answer) Keep(most int) {
+// Keep reduces the answer to the n jobs whose times change most. The sums stay the same.
+func (a *Answer) Keep(n int) {
 	all := slices.DeleteFunc(slices.Clone(a.Jobs), func(h Shift) bool { return h.changes() == 0 })
 	slices.SortStableFunc(all, func(a, b Shift) int { return cmp.Compare(b.changes(), a.changes()) })
-	a.Jobs = all[:min(len(all), most)]
+	a.Jobs = all[:min(len(all), n)]
 }
 
 // Ask predicts the starts and ends of jobs without and with a change, by two simulations as in Ahead. Both start with

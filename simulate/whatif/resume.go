@@ -11,17 +11,17 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// RoundIn is RoundOf for a journal in a file. It replays from the last usable checkpoint before the time of, or from
-// the start.
-func RoundIn(ctx context.Context, f *journal.File, of Moment, o Options) (*Round, error) {
-	marks, err := f.Marks(of.At)
+// RoundIn is RoundOf for a journal in a file. It replays from the last usable checkpoint before moment.At, or from the
+// start.
+func RoundIn(ctx context.Context, f *journal.File, moment Moment, o Options) (*Round, error) {
+	marks, err := f.Marks(moment.At)
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
 	so := o.Scheduler
 	so.Round = f.Header().Round
 	b := &beginnings{ctx, f, so, &o}
-	return b.round(marks, of)
+	return b.round(marks, moment)
 }
 
 type beginnings struct {

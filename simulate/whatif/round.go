@@ -33,9 +33,10 @@ type Round struct {
 	passed   time.Duration
 }
 
-// RoundOf replays a recording up to the time of, and returns the last round. r must be at its first record. It returns
-// ErrUndecided, an error for a damaged journal, or a *journal.Difference if the policy does not decide as recorded.
-func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Round, error) {
+// RoundOf replays a recording until the time moment.At, and returns the last round. r must be at its first record. It
+// returns ErrUndecided, an error for a damaged journal, or a *journal.Difference if the policy does not decide as
+// recorded.
+func RoundOf(ctx context.Context, r *journal.Reader, moment Moment, o Options) (*Round, error) {
 	h := r.Header()
 	m, so, err := o.began(&h)
 	if err != nil {
@@ -48,9 +49,9 @@ func RoundOf(ctx context.Context, r *journal.Reader, of Moment, o Options) (*Rou
 	if err != nil {
 		return nil, fmt.Errorf("whatif: %w", err)
 	}
-	t := &replayed{of: of, ctx: ctx}
-	if c == nil && !of.Rough {
-		t.every = max(1, int(of.At/max(so.Round, time.Second))/looks)
+	t := &replayed{of: moment, ctx: ctx}
+	if c == nil && !moment.Rough {
+		t.every = max(1, int(moment.At/max(so.Round, time.Second))/looks)
 	}
 	return t.round(r, c, m, so, &o)
 }
@@ -174,11 +175,11 @@ func (t *replayed) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 	}
 }
 
-// Expect predicts when the jobs of start and end (all jobs if none is given). Times count from the round. The result
-// may have further jobs whose times the simulation yields. It is nil if the simulation fails.
-func (r *Round) Expect(ctx context.Context, of ...job.ID) map[job.ID]ETA {
+// Expect predicts when the jobs called ids (without ids, all jobs) start and end. Times count from the round. The
+// result may have further jobs whose times the simulation yields. It is nil if the simulation fails.
+func (r *Round) Expect(ctx context.Context, ids ...job.ID) map[job.ID]ETA {
 	s, o := r.ahead.State()
-	o.Awaited = of
+	o.Awaited = ids
 	found, err := Ahead(ctx, s, o)
 	if err != nil {
 		return nil

@@ -12,9 +12,9 @@ import (
 
 // Classes returns the true statistics of the classes of a trace, sorted by name: the perfect information of BOA's
 // experiments. The rate of a class is its number of jobs divided by the time of the last arrival, or by an hour if all
-// arrive at once. of returns the application of a class for its first job, or nil if only the Duration is known.
-// Source: BOA §3.1, §6.3.
-func Classes(arrivals []Arrival, of func(*job.Spec) *Application) []*perf.ClassStats {
+// arrive at once. application returns the Application of a class, given its first job, or nil if only the Duration is
+// known. Source: BOA §3.1, §6.3.
+func Classes(arrivals []Arrival, application func(*job.Spec) *Application) []*perf.ClassStats {
 	jobs, first := map[job.Class][]*job.Spec{}, map[job.Class]*Arrival{}
 	last := time.Duration(0)
 	for i := range arrivals {
@@ -29,7 +29,7 @@ func Classes(arrivals []Arrival, of func(*job.Spec) *Application) []*perf.ClassS
 	}
 	var all []*perf.ClassStats
 	for _, name := range slices.Sorted(maps.Keys(jobs)) {
-		app := cmp.Or(of(jobs[name][0]), first[name].Steady())
+		app := cmp.Or(application(jobs[name][0]), first[name].Steady())
 		c := app.ClassStats(jobs[name]...)
 		c.Arrivals, c.Rate = len(jobs[name]), float64(len(jobs[name]))/cmp.Or(last, time.Hour).Seconds()
 		all = append(all, c)

@@ -71,10 +71,10 @@ func Group(cmd *cobra.Command) {
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-// Renamed returns a hidden command called old. It fails with an error that states the new name, now.
-func Renamed(old, now string) *cobra.Command {
+// Renamed returns a hidden command called old. It fails with an error that states the command's new name, renamed.
+func Renamed(old, renamed string) *cobra.Command {
 	return &cobra.Command{Use: old, Hidden: true, DisableFlagParsing: true, RunE: func(cmd *cobra.Command, _ []string) error {
-		return UsageError{Hinted(fmt.Errorf("%q has a new name", cmd.CommandPath()), "use %q", "oxgang "+now)}
+		return UsageError{Hinted(fmt.Errorf("%q has a new name", cmd.CommandPath()), "use %q", "oxgang "+renamed)}
 	}}
 }
 

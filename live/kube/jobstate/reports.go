@@ -49,9 +49,9 @@ type measured struct {
 	GradVar float64 `json:"v,omitempty"`
 }
 
-// LearnedText returns the job's last reports as JSON, or "" if there are none; most limits their number.
-func (e *Job) LearnedText(most int) string {
-	last := e.Reports[max(0, len(e.Reports)-most):]
+// LearnedText returns the job's last reports, up to maxReports, as JSON. It is "" if there are none.
+func (e *Job) LearnedText(maxReports int) string {
+	last := e.Reports[max(0, len(e.Reports)-maxReports):]
 	if len(last) == 0 {
 		return ""
 	}

@@ -12,15 +12,15 @@ type Turn struct {
 	taken time.Time
 }
 
-// Take reports whether the caller should compare now: the last comparison was at least every ago. It is always true for
-// a nil Turn.
-func (t *Turn) Take(now time.Time, every time.Duration) bool {
+// Take reports whether the caller should compare now, because at least interval has passed since the last comparison.
+// It is always true for a nil Turn.
+func (t *Turn) Take(now time.Time, interval time.Duration) bool {
 	if t == nil {
 		return true
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.taken.IsZero() && now.Sub(t.taken) < every {
+	if !t.taken.IsZero() && now.Sub(t.taken) < interval {
 		return false
 	}
 	t.taken = now

@@ -17,9 +17,9 @@ func (p *Pool) Remember(m *memory.Codec) {
 	memory.Map(m, &p.classes, func(of **measured, m *memory.Codec) { memory.Once(m, of, (*measured).Remember) })
 }
 
-// Job saves or restores the job *of, which belongs to the pool, in a checkpoint.
-func (p *Pool) Job(m *memory.Codec, of **Job) {
-	memory.Pointer(m, of, func(j *Job, m *memory.Codec) {
+// Job saves or restores the job *j, which belongs to the pool, in a checkpoint.
+func (p *Pool) Job(m *memory.Codec, j **Job) {
+	memory.Pointer(m, j, func(j *Job, m *memory.Codec) {
 		memory.Once(m, &j.spec, (*job.Spec).Remember)
 		if m.Decoding() {
 			j.o = p.o

@@ -10,13 +10,13 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// With returns a copy of snapshot s in which the function change has modified the specification of the job at index at.
-func With(s *policy.Snapshot, at int, change func(*job.Spec)) *policy.Snapshot {
-	then, row, spec := *s, *s.Jobs[at], *s.Jobs[at].Spec
+// With returns a copy of snapshot s in which change has modified the specification of one job, s.Jobs[index].
+func With(s *policy.Snapshot, index int, change func(*job.Spec)) *policy.Snapshot {
+	then, row, spec := *s, *s.Jobs[index], *s.Jobs[index].Spec
 	change(&spec)
 	row.Spec = &spec
 	then.Jobs = slices.Clone(s.Jobs)
-	then.Jobs[at] = &row
+	then.Jobs[index] = &row
 	return &then
 }
 

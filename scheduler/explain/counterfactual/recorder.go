@@ -83,9 +83,9 @@ func (st state) copied() (policy.Policy, placement.Placer, error) {
 }
 
 // NewRecorder returns a Recorder around p. Placements must depend only on snapshot and plan. It copies the policy's
-// memory once in every rounds. To plan a round again, it repeats the rounds since the last copy.
-func NewRecorder(p policy.Policy, fresh Fresh, every int) *Recorder {
-	return &Recorder{Policy: p, fresh: fresh, every: max(1, every)}
+// memory once per interval, a number of rounds. To plan a round again, it repeats the rounds since the last copy.
+func NewRecorder(p policy.Policy, fresh Fresh, interval int) *Recorder {
+	return &Recorder{Policy: p, fresh: fresh, every: max(1, interval)}
 }
 
 // Plan returns the plan of the wrapped policy. If the policy's state cannot be copied, At returns an error for

@@ -130,11 +130,11 @@ func (r *Row) Number(name string) float64 {
 	return x + 0 // -0 becomes 0
 }
 
-// Amount parses a number of at least 0 and returns it multiplied by scale. A result above most is an error.
-func (r *Row) Amount(name string, scale, most float64) float64 {
+// Amount parses a number of at least 0 and returns it multiplied by scale. A result above maxValue is an error.
+func (r *Row) Amount(name string, scale, maxValue float64) float64 {
 	x := r.Number(name) * scale
-	if x > most {
-		r.Fail(name, fmt.Sprintf("at most %g", most/scale))
+	if x > maxValue {
+		r.Fail(name, fmt.Sprintf("at most %g", maxValue/scale))
 		return 0
 	}
 	return x

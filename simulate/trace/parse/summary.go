@@ -9,7 +9,7 @@ import (
 // MaxBadRows is how many bad rows a Summary describes. Further ones are only counted.
 const MaxBadRows = 10
 
-// A Summary counts what a reader dropped, skipped or assumed.
+// A Summary counts the rows that a reader of traces dropped, skipped or completed by assumptions.
 type Summary struct {
 	Format  string // its name in Formats
 	Rows    int    // without blank lines
