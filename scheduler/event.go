@@ -105,10 +105,10 @@ type Run struct {
 	Resized bool
 }
 
-// InPlace reports whether a job that has the allocation held on the placement on stays on the same GPUs, so that the
-// change takes effect while it trains.
-func (r *Run) InPlace(held cluster.Allocation, on cluster.Placement) bool {
-	return r.Allocation.SameGPUs(&held) && r.Placement.SameGPUs(on)
+// InPlace reports whether a job that holds allocation on placement stays on the same GPUs, so that the change takes
+// effect while it trains.
+func (r *Run) InPlace(allocation cluster.Allocation, placement cluster.Placement) bool {
+	return r.Allocation.SameGPUs(&allocation) && r.Placement.SameGPUs(placement)
 }
 
 // Preempt is the request that a job saves a checkpoint and releases its GPUs.

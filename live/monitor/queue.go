@@ -62,8 +62,7 @@ func (q *Queue) Leading(yes bool) { q.m.leader.WithLabelValues(q.name).Set(bit(y
 // Fenced counts a write that was refused because another leader has taken over. It is safe for concurrent use.
 func (q *Queue) Fenced() { q.m.fenced.WithLabelValues(q.name).Inc() }
 
-// Explained sets the age of the prediction that explanations use: it was made at time at. It is safe for concurrent
-// use.
+// Explained sets when the prediction was made that explanations use. It is safe for concurrent use.
 func (q *Queue) Explained(at time.Time) { q.m.explained.WithLabelValues(q.name).Set(unix(at)) }
 
 // Budget sets the limit on the mean cost of rented nodes per hour. It ignores invalid values. It is safe for concurrent

@@ -122,16 +122,16 @@ func times(perGPU cluster.Resources, gpus int) cluster.Resources {
 	return cluster.Resources{GPUs: gpus, CPUs: float64(gpus) * perGPU.CPUs, Memory: int64(gpus) * perGPU.Memory}
 }
 
-// Slots appends the slots of placement p to the slice to. It returns false if a node of p is not in the cluster.
-func (n *Nodes) Slots(to []Slot, p cluster.Placement) ([]Slot, bool) {
+// Slots appends the slots of placement p to dst. It returns false if a node of p is not in the cluster.
+func (n *Nodes) Slots(dst []Slot, p cluster.Placement) ([]Slot, bool) {
 	for i := range p {
 		at, ok := n.cluster.Index(p[i].Node)
 		if !ok {
-			return to, false
+			return dst, false
 		}
-		to = append(to, Slot{at, p[i].GPUs})
+		dst = append(dst, Slot{at, p[i].GPUs})
 	}
-	return to, true
+	return dst, true
 }
 
 // Placement converts slots into a placement with the CPUs and memory perGPU for each GPU.

@@ -25,20 +25,20 @@ type Settings struct {
 	set  []func(text string) error
 }
 
-// Var adds the setting name, which writes *to: a number, string, bool or time.Duration. The present value of *to is the
-// default.
-func (s *Settings) Var(name string, to any, doc string) {
-	option := reflect.ValueOf(to).Elem()
+// Var adds the setting name, which writes *dest: a number, string, bool or time.Duration. The present value of *dest is
+// the default.
+func (s *Settings) Var(name string, dest any, doc string) {
+	option := reflect.ValueOf(dest).Elem()
 	s.add(Setting{name, fmt.Sprint(option.Interface()), doc}, func(text string) error { return set(option, text) })
 }
 
-// Enum adds the setting name, which writes *to. The text must be the String() of one of the values in all.
-func Enum[T fmt.Stringer](s *Settings, name string, to *T, all []T, doc string) {
-	s.add(Setting{name, (*to).String(), doc}, func(text string) error {
-		names := make([]string, len(all))
-		for i, one := range all {
+// Enum adds the setting name, which writes *dest. The text must be the String() of one of values.
+func Enum[T fmt.Stringer](s *Settings, name string, dest *T, values []T, doc string) {
+	s.add(Setting{name, (*dest).String(), doc}, func(text string) error {
+		names := make([]string, len(values))
+		for i, one := range values {
 			if names[i] = one.String(); names[i] == text {
-				*to = one
+				*dest = one
 				return nil
 			}
 		}

@@ -14,10 +14,10 @@ import (
 )
 
 // AtIn is At for a journal in a file. If the journal has checkpoints, it reads only lines that name the job, and the
-// parts near the time at and near the changes before and after it.
-func AtIn(f *journal.File, id job.ID, at time.Duration) (*Story, error) {
-	at = max(at, 0)
-	story, err := fromCheckpoints(f, id, at)
+// parts near the time t and near the changes before and after it.
+func AtIn(f *journal.File, id job.ID, t time.Duration) (*Story, error) {
+	t = max(t, 0)
+	story, err := fromCheckpoints(f, id, t)
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
@@ -28,7 +28,7 @@ func AtIn(f *journal.File, id job.ID, at time.Duration) (*Story, error) {
 	if err != nil {
 		return nil, fmt.Errorf("explain: %w", err)
 	}
-	return At(r, id, at)
+	return At(r, id, t)
 }
 
 // LifeIn is Life for a journal in a file.

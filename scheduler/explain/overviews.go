@@ -36,7 +36,7 @@ type stretch struct {
 	long    bool // more than the maximum; none is kept
 }
 
-// At returns the same Overview as OverviewIn for the time at.
+// At returns the same Overview as OverviewIn.
 func (o *Overviews) At(at time.Duration) (*Overview, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -41,8 +41,8 @@ const (
 // MostMemory is the maximum size of Checkpoint.Memory in bytes.
 const MostMemory = maxLine / 4
 
-// Written returns the size of the journal, all, and its size after the last checkpoint, since, in bytes.
-func (w *Writer) Written() (all, since int64) { return w.size, w.size - w.after }
+// Written returns the total size of the journal, and its size since the last checkpoint, in bytes.
+func (w *Writer) Written() (total, since int64) { return w.size, w.size - w.after }
 
 // Checkpoint writes the state after the last recorded round. m is the scheduler's state. memory is the encoded state of
 // policy, placer and scheduler, less than 16 MiB.

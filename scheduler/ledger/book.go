@@ -150,11 +150,11 @@ type Supply struct {
 	Nobody   float64         `json:"nobody_rent"` // part of Rent without a job: starting, free and leaving
 }
 
-// State returns the Book as tables, with rows grouped by the keys in by (see Keys). movements are the node movements of
-// the recorders that filled the book.
-func (b *Book) State(by []string, movements ...Movement) (*Statement, error) {
-	s := &Statement{By: by, Rows: []Row{}, Pools: []Supply{}}
-	if err := checkKeys(by); err != nil {
+// State returns the Book as tables, with rows grouped by some of Keys. movements are the node movements of the
+// recorders that filled the book.
+func (b *Book) State(groupBy []string, movements ...Movement) (*Statement, error) {
+	s := &Statement{By: groupBy, Rows: []Row{}, Pools: []Supply{}}
+	if err := checkKeys(groupBy); err != nil {
 		return nil, err
 	}
 	rows, supplies := map[string]*Row{}, map[Pool]*Supply{}
@@ -165,7 +165,7 @@ func (b *Book) State(by []string, movements ...Movement) (*Statement, error) {
 		if l.use.Nobody() {
 			continue
 		}
-		of := l.names(by)
+		of := l.names(groupBy)
 		id := strings.Join(of, "\x00")
 		if rows[id] == nil {
 			rows[id] = &Row{Of: of}

@@ -46,19 +46,19 @@ type pageMark struct {
 	Detail []string
 }
 
-// Page writes the frontiers in all, of the workload called name, as one HTML page that needs no other file.
-func Page(w io.Writer, name string, all []*Frontier) error {
-	c := newPlot(all)
+// Page writes the frontiers of the workload called name as one HTML page that needs no other file.
+func Page(w io.Writer, name string, frontiers []*Frontier) error {
+	c := newPlot(frontiers)
 	v := pageView{
-		Title: "Completion time by budget: " + name, Facts: facts(all[0].Planner),
+		Title: "Completion time by budget: " + name, Facts: facts(frontiers[0].Planner),
 		Width: chartWidth, Height: chartHeight, Left: chartLeft, Right: chartWidth - chartRight, Low: chartHeight - chartBottom,
 		Across: "GPUs on average", TicksX: c.ticksAcross(), TicksY: c.ticksUp(),
 		Style: []template.CSS{report.Style, template.CSS(pageCSS)}, Script: template.JS(pageJS), //nolint:gosec // our own files
 	}
 	if c.perDay {
-		v.Across = all[0].Planner.Prices.Currency + " a day"
+		v.Across = frontiers[0].Planner.Prices.Currency + " a day"
 	}
-	for i, f := range all {
+	for i, f := range frontiers {
 		v.Curves = append(v.Curves, f.curve(c, i))
 	}
 	if err := template.Must(template.New("frontier").Parse(pageHTML)).Execute(w, v); err != nil {

@@ -34,7 +34,7 @@ type Jobs struct {
 	Heterogeneous, MixedSpeed float64
 }
 
-// AsTraced, in place of a share, selects the jobs that the trace marks.
+// AsTraced selects, in place of a share, the jobs that the trace marks.
 const AsTraced = -1
 
 // Validate returns an error that joins all errors in j.

@@ -205,14 +205,14 @@ func withoutStart(d, start time.Duration) time.Duration {
 	return max(min(d, time.Second), d-start)
 }
 
-// Files returns the files of a run. The history is the trace; all other files come from others.
-func (h *History) Files(others run.Files) run.Files {
-	files := others
+// Files returns the files of a run. The history is the trace; all other files come from rest.
+func (h *History) Files(rest run.Files) run.Files {
+	files := rest
 	files.Open = func(name string) (io.ReadCloser, error) {
 		if name == h.name {
 			return io.NopCloser(bytes.NewReader(h.trace)), nil
 		}
-		return others.Open(name)
+		return rest.Open(name)
 	}
 	return files
 }

@@ -52,7 +52,7 @@ func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
 	return c, in, err
 }
 
-// Recorded returns the same measurements of the run in journal r as Simulate, except policy times. in are the run's
+// Recorded returns the same measurements of the run in journal r as Simulate, except policy times. in has the run's
 // inputs. If in is nil, there is no finish-time fairness, and the result has all jobs, not only those that c selects.
 // It returns an error if a job of the journal differs from in. If the journal is truncated, the run is Unfinished.
 func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {

@@ -80,9 +80,9 @@ func oneCluster(name string) Format {
 	}
 }
 
-// Named splits name, which is FILE or FORMAT:FILE, into the format of and the file. If format is given, name is only a
-// file name.
-func Named(name, format string) (of, file string) {
+// Named splits name, which is FILE or FORMAT:FILE, into the name of a format and a file. If format is given, name is
+// only a file name.
+func Named(name, format string) (formatName, file string) {
 	if first, rest, ok := strings.Cut(name, ":"); ok && format == "" {
 		if _, err := Find(first); err == nil {
 			return first, rest

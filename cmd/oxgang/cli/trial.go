@@ -16,20 +16,21 @@ const (
 	tryNever = 4
 )
 
-// WriteTrial writes a in a format: text, json or yaml. It returns a StatusError if the job would not start at once.
-func WriteTrial(w io.Writer, format string, a *whatif.TrialAnswer) error {
+// WriteTrial writes an answer in a format: text, json or yaml. It returns a StatusError if the job would not start at
+// once.
+func WriteTrial(w io.Writer, format string, answer *whatif.TrialAnswer) error {
 	var err error
 	if format == "text" {
-		_, err = io.WriteString(w, a.Text())
+		_, err = io.WriteString(w, answer.Text())
 	} else {
-		err = Write(w, format, a)
+		err = Write(w, format, answer)
 	}
 	switch {
 	case err != nil:
 		return err
-	case a.Answer == whatif.Waits:
+	case answer.Answer == whatif.Waits:
 		return StatusError(tryWaits)
-	case a.Answer == whatif.Never:
+	case answer.Answer == whatif.Never:
 		return StatusError(tryNever)
 	}
 	return nil

@@ -27,19 +27,19 @@ const (
 	used // by its owner, or closed to new pods
 )
 
-// Pools returns the state of each group of the lender's nodes. on maps the nodes that the plan borrows to their groups.
-// headroom is the fraction of a group that is never lent. Source: Lyra §4, §7.1.
+// Pools returns the state of each group of the lender's nodes. borrowed maps the nodes that the plan borrows to their
+// groups. headroom is the fraction of a group that is never lent. Source: Lyra §4, §7.1.
 //
 // Each waiting pod of the owner gets one node, oldest pod first: a node that is already leaving, else an idle one, else
 // a lent one, which is then reclaimed. A group with reclaimed nodes has no spare ones. This is first fit, so it may
 // reclaim more than necessary. It takes time linear in pods times nodes.
-func (l *Lender) Pools(on map[cluster.NodeID]cluster.Group, headroom float64) []Pool {
+func (l *Lender) Pools(borrowed map[cluster.NodeID]cluster.Group, headroom float64) []Pool {
 	states := make([]state, len(l.Servers))
 	nodes := make([]cluster.Node, len(l.Servers))
 	for i := range l.Servers {
 		s := &l.Servers[i]
-		states[i], nodes[i] = s.state(on), s.Node
-		if g, lent := on[s.ID]; lent {
+		states[i], nodes[i] = s.state(borrowed), s.Node
+		if g, lent := borrowed[s.ID]; lent {
 			nodes[i].Group = g
 		}
 	}
@@ -120,5 +120,5 @@ func (p *Pool) close(headroom float64) {
 	p.Spare = min(max(0, cluster.Loanable(p.Nodes, headroom, need)-p.Lent), len(p.Idle))
 }
 
-// Next returns the nodes that are lent next if more nodes are wanted, at most Spare.
-func (p *Pool) Next(more int) []*Server { return slices.Clip(p.Idle[:max(0, min(more, p.Spare))]) }
+// Next returns the next n nodes to lend, but at most Spare.
+func (p *Pool) Next(n int) []*Server { return slices.Clip(p.Idle[:max(0, min(n, p.Spare))]) }

@@ -135,11 +135,11 @@ func (t *Cluster) addNode(name string, gpus int, gpuType string, labels map[stri
 }
 
 // SetReady sets whether the node called name is ready. Its pods stay.
-func (t *objects) SetReady(name string, is bool) {
+func (t *objects) SetReady(name string, ready bool) {
 	var n corev1.Node
 	must(t.truth.Get(context.Background(), client.ObjectKey{Name: name}, &n))
 	n.Status.Conditions[0].Status = corev1.ConditionFalse
-	if is {
+	if ready {
 		n.Status.Conditions[0].Status = corev1.ConditionTrue
 	}
 	t.Update(&n)

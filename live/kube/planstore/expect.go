@@ -18,9 +18,9 @@ const (
 	foretellPart  = 10
 )
 
-// FillExpected sets the predictions of the jobs in all. They come from expect, or if it returns nil from the last plan.
-// A job that lost its GPUs gets no Unblock.
-func FillExpected(expect func() map[job.ID]jobstate.Expected, last *v1alpha1.Plan, all []v1alpha1.JobAllocation) {
+// FillExpected sets the predictions in allocations. They come from expect, or if it returns nil from the last plan. A
+// job that lost its GPUs gets no Unblock.
+func FillExpected(expect func() map[job.ID]jobstate.Expected, last *v1alpha1.Plan, allocations []v1alpha1.JobAllocation) {
 	if expect == nil {
 		return
 	}
@@ -28,14 +28,14 @@ func FillExpected(expect func() map[job.ID]jobstate.Expected, last *v1alpha1.Pla
 	if expected == nil {
 		expected = Predictions(last)
 	}
-	for i := range all {
-		x := expected[job.ID(all[i].UID)]
-		all[i].Unblock, all[i].ETA = x.Unblock, x.ETA
-		if all[i].GPUs > 0 {
-			all[i].Unblock, all[i].ETA = "", afterStart(x.ETA)
+	for i := range allocations {
+		x := expected[job.ID(allocations[i].UID)]
+		allocations[i].Unblock, allocations[i].ETA = x.Unblock, x.ETA
+		if allocations[i].GPUs > 0 {
+			allocations[i].Unblock, allocations[i].ETA = "", afterStart(x.ETA)
 		}
-		if all[i].Unblock != "" && hadGPUs(last, all[i].UID) {
-			all[i].Unblock = ""
+		if allocations[i].Unblock != "" && hadGPUs(last, allocations[i].UID) {
+			allocations[i].Unblock = ""
 		}
 	}
 }

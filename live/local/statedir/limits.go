@@ -37,11 +37,11 @@ func Default() Limits {
 	return Limits{Logs: {Age: 30 * day, Bytes: 1 << 30}, Journals: {Age: 30 * day, Bytes: 1 << 30}, Reports: {Age: 90 * day}}
 }
 
-// With returns a copy of l with all entries of the parameter others. They replace entries of l for the same category.
-func (l Limits) With(others Limits) Limits {
-	all := make(Limits, len(l)+len(others))
+// With returns a copy of l with all entries of replacements. They replace entries of l for the same category.
+func (l Limits) With(replacements Limits) Limits {
+	all := make(Limits, len(l)+len(replacements))
 	maps.Copy(all, l)
-	maps.Copy(all, others)
+	maps.Copy(all, replacements)
 	return all
 }
 

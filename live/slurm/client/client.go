@@ -92,11 +92,11 @@ func (c *Client) QOS(ctx context.Context) ([]QOS, error) {
 	return asked(ctx, c, Command{Name: "sacctmgr", Args: []string{"-n", "-P", "show", "qos", "format=" + QOSColumns}}, ParseQOS)
 }
 
-// Accounting returns the runs of jobs since the time since, without job steps, from slurmdbd. The columns are separated
-// by a new random text, which no job name can contain.
-func (c *Client) Accounting(ctx context.Context, since time.Time) ([]Run, error) {
+// Accounting returns the runs of jobs from the time start on, without job steps, from slurmdbd. The columns are
+// separated by a new random text, which no job name can contain.
+func (c *Client) Accounting(ctx context.Context, start time.Time) ([]Run, error) {
 	separator := "," + rand.Text() + ","
 	return asked(ctx, c, Command{Name: "sacct", Args: []string{
-		"-n", "-P", "-a", "-X", "-D", "--delimiter=" + separator, "-S", fmt.Sprintf("uts%d", since.Unix()), "-o", RunColumns,
+		"-n", "-P", "-a", "-X", "-D", "--delimiter=" + separator, "-S", fmt.Sprintf("uts%d", start.Unix()), "-o", RunColumns,
 	}}, func(text []byte) ([]Run, error) { return ParseRuns(text, separator) })
 }

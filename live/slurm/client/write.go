@@ -65,11 +65,11 @@ const (
 	Batch Target = "--batch" // only the batch script
 )
 
-// Signal sends the signal called name, such as USR1, to those processes of a job that to selects.
-func (c *Client) Signal(ctx context.Context, id ID, name string, to Target) error {
+// Signal sends the signal called name, such as USR1, to those processes of a job that target selects.
+func (c *Client) Signal(ctx context.Context, id ID, name string, target Target) error {
 	args := []string{"--signal=" + name}
-	if to != Steps {
-		args = append(args, string(to))
+	if target != Steps {
+		args = append(args, string(target))
 	}
 	_, err := c.call(ctx, Command{Name: "scancel", Args: append(args, id.String())})
 	return err

@@ -108,16 +108,16 @@ func (r *Recorder) keep(s *policy.Snapshot) {
 	r.since = append(r.since, s)
 }
 
-// At returns the snapshot of the round at time at, and a Decider for it. If a Steady policy was not called in that
+// At returns the snapshot of the round at time t, and a Decider for it. If a Steady policy was not called in that
 // round, the snapshot has the number of its last call. At returns an error if the round is older than the last copy, or
 // if a later round was requested before. It costs at most one plan for each round since the copy.
-func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Decider, error) {
+func (r *Recorder) At(ctx context.Context, t time.Time) (*policy.Snapshot, Decider, error) {
 	r.mu.Lock()
 	before, since, copies := r.before, r.since, r.copies
 	r.mu.Unlock()
-	n := r.shown(since, at)
+	n := r.shown(since, t)
 	if n < 0 {
-		return nil, nil, fmt.Errorf("counterfactual: no round at %v that can be decided again", at)
+		return nil, nil, fmt.Errorf("counterfactual: no round at %v that can be decided again", t)
 	}
 	now, repeated := before, 0
 	if n > 0 {
@@ -140,8 +140,8 @@ func (r *Recorder) At(ctx context.Context, at time.Time) (*policy.Snapshot, Deci
 	if repeated < n {
 		return nil, nil, ctx.Err()
 	}
-	if s := *since[n]; !s.Now.Equal(at) {
-		s.Now = at
+	if s := *since[n]; !s.Now.Equal(t) {
+		s.Now = t
 		return &s, now, nil
 	}
 	return since[n], now, nil
@@ -158,10 +158,10 @@ func (r *Recorder) shown(since []*policy.Snapshot, at time.Time) int {
 	return -1
 }
 
-// After returns copies of policy and placer in their state after the round at time at, and the policy's background
-// work, which may be nil. It returns the errors of At, and costs one more plan.
-func (r *Recorder) After(ctx context.Context, at time.Time) (policy.Policy, placement.Placer, policy.Work, error) {
-	s, d, err := r.At(ctx, at)
+// After returns copies of policy and placer in their state after the round at time t, and the policy's background work,
+// which may be nil. It returns the errors of At, and costs one more plan.
+func (r *Recorder) After(ctx context.Context, t time.Time) (policy.Policy, placement.Placer, policy.Work, error) {
+	s, d, err := r.At(ctx, t)
 	if err != nil {
 		return nil, nil, nil, err
 	}
