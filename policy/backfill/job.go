@@ -3,6 +3,7 @@ package backfill
 import (
 	"cmp"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
@@ -56,17 +57,24 @@ func startedBefore(a, b *virtualJob) int {
 	return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.id, b.id))
 }
 
-func (t *virtualJob) update(j *policy.Job, types []cluster.TypeInfo, w Work, now time.Time) {
+// update adopts the present state of its job. options are the job's options if the twin is stale.
+func (t *virtualJob) update(j *policy.Job, options []Option, w Work, now time.Time) {
 	t.spend(j, w.Done, now)
 	t.stated, t.reached, t.total = w.Stated, max(t.reached, w.Done), w.Total
-	if m := t.model; m == nil || m.Spec != j.Spec || m.Perf != j.Perf || m.Limits != j.Limits {
+	if t.stale(j) {
 		t.model = &policy.Job{Spec: j.Spec, Perf: j.Perf, Limits: j.Limits}
 		t.restart = max(0, j.RestartOverhead.Seconds())
-		t.adopt(optionsOf(j, types))
+		t.adopt(options)
 	}
 	if !t.stated && t.runs() && !t.end().After(now) { // it outlives its estimate
 		t.total = t.reached + (now.Sub(t.since).Seconds()+1)*t.options[t.on].Rate
 	}
+}
+
+// stale reports whether the twin has rates of another model.
+func (t *virtualJob) stale(j *policy.Job) bool {
+	m := t.model
+	return m == nil || m.Spec != j.Spec || m.Perf != j.Perf || m.Limits != j.Limits
 }
 
 // spend counts the job's progress since the last round: for each option, the seconds that the same progress takes
@@ -145,6 +153,30 @@ func optionsOf(j *policy.Job, types []cluster.TypeInfo) (all []Option) {
 		if x := rate(j, a.Configuration); x > 0 && !math.IsInf(x, 0) {
 			all = append(all, Option{Configuration: a.Configuration, Rate: x})
 		}
+	}
+	return all
+}
+
+// evaluate returns the options of the jobs whose twins are stale, by the number of the job. Jobs with equal goodputs are
+// evaluated once.
+func evaluate(twins []*virtualJob, jobs []*policy.Job, types []cluster.TypeInfo) [][]Option {
+	all := make([][]Option, len(jobs))
+	like := make(map[int]int)
+	var first []int
+	var alike goodput.Alike[struct{}, int]
+	for i, j := range jobs {
+		if !twins[i].stale(j) {
+			continue
+		}
+		if of, ok := alike.First(j, struct{}{}, i); ok {
+			like[i] = of
+			continue
+		}
+		first = append(first, i)
+	}
+	goodput.Each(len(first), func(k int) { all[first[k]] = optionsOf(jobs[first[k]], types) })
+	for i, of := range like {
+		all[i] = slices.Clone(all[of])
 	}
 	return all
 }

@@ -98,7 +98,8 @@ func (s *Schedule) compare(snapshot *policy.Snapshot, work func(int) Work) {
 		}
 		all[i] = t
 	}
-	goodput.Each(len(all), func(i int) { all[i].update(snapshot.Jobs[i], s.types, work(i), snapshot.Now) })
+	options := evaluate(all, snapshot.Jobs, s.types)
+	goodput.Each(len(all), func(i int) { all[i].update(snapshot.Jobs[i], options[i], work(i), snapshot.Now) })
 	for i, t := range all {
 		if t.seen == 0 && !s.resume(t, snapshot.Jobs[i], snapshot.Now) {
 			s.enqueue(t)

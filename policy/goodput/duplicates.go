@@ -16,6 +16,7 @@ type duplicateRow struct {
 	of *Row
 }
 
+// A kind has the values of a job on which its goodputs depend.
 type kind struct {
 	goal                                   job.Goal
 	latency                                time.Duration
@@ -25,18 +26,50 @@ type kind struct {
 	timed, firm                            bool
 	reserved                               cluster.Configuration
 	batchInit, batchMax, localMin          int
-	limits                                 limits
 }
 
-func (p *Program) kindOf(j *policy.Job) kind {
+func kindOf(j *policy.Job) kind {
 	s, l := j.Spec, j.Limits
 	return kind{
 		s.Goal, s.Latency, s.Adaptivity, s.GPUs, s.BatchSize, s.MinGPUs, s.MaxGPUs, s.MicroBatches, s.WorkerGPUs, s.MixedSpeed, s.Timed,
-		s.NonPreemptive, s.Reservation, l.Init, l.Max, l.LocalMin, p.limits(j),
+		s.NonPreemptive, s.Reservation, l.Init, l.Max, l.LocalMin,
 	}
 }
 
 const mostKinds = 16
+
+// An Alike finds jobs whose goodputs are equal on every configuration, without evaluating them. Each job has a value
+// of type T, and Also is a further condition. The zero value is empty and ready to use.
+type Alike[Also comparable, T any] struct {
+	seen map[alikeKey[Also]][]alikeJob[T]
+}
+
+type alikeKey[Also comparable] struct {
+	kind
+	also Also
+}
+
+type alikeJob[T any] struct {
+	job   *policy.Job
+	value T
+}
+
+// First returns the value of an earlier job with equal also and equal goodputs. If it finds none, it keeps job j for
+// later calls, and ok is false. Jobs without models have no equal.
+func (a *Alike[Also, T]) First(j *policy.Job, also Also, value T) (first T, ok bool) {
+	k := alikeKey[Also]{kindOf(j), also}
+	of := a.seen[k]
+	if i := slices.IndexFunc(of, func(e alikeJob[T]) bool { return duplicate(e.job, j) }); i >= 0 {
+		return of[i].value, true
+	}
+	if a.seen == nil {
+		a.seen = map[alikeKey[Also]][]alikeJob[T]{}
+	}
+	if len(of) < mostKinds {
+		a.seen[k] = append(of, alikeJob[T]{j, value})
+	}
+	return first, false
+}
 
 // duplicates divides rows into rows to evaluate, and rows of waiting jobs whose goodputs equal the goodputs of an earlier
 // row.
@@ -44,22 +77,18 @@ func (p *Program) duplicates(stale []staleRow) (first []staleRow, later []duplic
 	if len(stale) < 2 {
 		return stale, nil
 	}
-	seen := map[kind][]*Row{}
+	var alike Alike[limits, *Row]
 	for _, t := range stale {
 		j := t.row.job
 		if !t.model || j.Perf == nil || j.Holding() || j.Phase == job.Profiling {
 			first = append(first, t)
 			continue
 		}
-		k := p.kindOf(j)
-		of := seen[k]
-		if i := slices.IndexFunc(of, func(r *Row) bool { return duplicate(r.job, j) }); i >= 0 {
-			later = append(later, duplicateRow{t, of[i]})
+		if of, ok := alike.First(j, p.limits(j), t.row); ok {
+			later = append(later, duplicateRow{t, of})
 			continue
 		}
-		if first = append(first, t); len(of) < mostKinds {
-			seen[k] = append(of, t.row)
-		}
+		first = append(first, t)
 	}
 	return first, later
 }

@@ -106,7 +106,7 @@ func TestDuplicates_compare_every_field(t *testing.T) {
 		otherValue(t, reflect.ValueOf(&spec).Elem().Field(i))
 		other := *row
 		other.Spec = &spec
-		same := p.kindOf(row) == p.kindOf(&other) && duplicate(row, &other)
+		same := kindOf(row) == kindOf(&other) && p.limits(row) == p.limits(&other) && duplicate(row, &other)
 		if same != unrelated[field] {
 			t.Errorf("duplicates after a change of %s: %v, want %v", field, same, unrelated[field])
 		}
