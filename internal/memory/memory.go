@@ -29,6 +29,7 @@ type Rememberer interface{ Remember(m *Codec) }
 // A Codec writes or reads the fields of an object. It keeps the first error and reads nothing after it.
 type Codec struct {
 	data     []byte
+	at       int // position of the next byte to read
 	decoding bool
 	sharing  bool // within a process
 	err      error
@@ -36,6 +37,8 @@ type Codec struct {
 	objects  []any
 	numbers  map[any]int       // of objects, while writing
 	texts    map[string]string // interned strings
+	strings  []string          // within a process: distinct strings, which data has by number
+	places   map[string]int    // of strings, while writing
 }
 
 // Decoding reports whether the codec restores an object rather than saves one.
@@ -59,20 +62,21 @@ type Image struct {
 	data    []byte
 	sum     uint64
 	objects []any
+	strings []string
 }
 
 // Take saves the state of an object, which may be nil, for this process.
 func Take(of Rememberer) (*Image, error) {
-	m := &Codec{sharing: true, numbers: map[any]int{}}
+	m := &Codec{sharing: true, numbers: map[any]int{}, places: map[string]int{}}
 	if of != nil {
 		of.Remember(m)
 	}
-	return &Image{m.data, m.sum, m.objects}, m.err
+	return &Image{m.data, m.sum, m.objects, m.strings}, m.err
 }
 
 // Restore restores the saved state in an object of the same type, made the same way.
 func (i *Image) Restore(into Rememberer) error {
-	m := &Codec{data: i.data, decoding: true, sharing: true, objects: i.objects}
+	m := &Codec{data: i.data, decoding: true, sharing: true, objects: i.objects, strings: i.strings}
 	return m.read(into, i.sum)
 }
 
@@ -106,8 +110,8 @@ func (m *Codec) read(into Rememberer, sum uint64) (err error) {
 	if into != nil {
 		into.Remember(m)
 	}
-	if m.err == nil && (len(m.data) > 0 || m.sum != sum) {
-		m.Fail("%d bytes are left, or other fields were written", len(m.data))
+	if m.err == nil && (m.left() > 0 || m.sum != sum) {
+		m.Fail("%d bytes are left, or other fields were written", m.left())
 	}
 	return m.err
 }
@@ -212,25 +216,26 @@ func (m *Codec) Int(n int) int {
 
 func (m *Codec) put(n uint64) { m.data = binary.AppendUvarint(m.data, n) }
 
+func (m *Codec) left() int { return len(m.data) - m.at }
+
 func (m *Codec) get() uint64 {
-	n, size := binary.Uvarint(m.data)
+	n, size := binary.Uvarint(m.data[m.at:])
 	if size <= 0 || m.err != nil {
 		m.Fail("the bytes end, or are no number")
-		m.data = nil
+		m.data, m.at = nil, 0
 		return 0
 	}
-	m.data = m.data[size:]
+	m.at += size
 	return n
 }
 
 func (m *Codec) take(n uint64) []byte {
-	if m.err != nil || n > uint64(len(m.data)) {
-		m.Fail("%d bytes are left, want %d", len(m.data), n)
+	if m.err != nil || n > uint64(m.left()) {
+		m.Fail("%d bytes are left, want %d", m.left(), n)
 		return nil
 	}
-	part := m.data[:n]
-	m.data = m.data[n:]
-	return part
+	m.at += int(n)
+	return m.data[m.at-int(n) : m.at]
 }
 
 func (m *Codec) bool(p *bool) {
@@ -281,12 +286,32 @@ func (m *Codec) floats(p *[]float64) {
 
 func (m *Codec) string(p *string) {
 	m.is(kindString)
+	if m.sharing {
+		m.shareString(p)
+		return
+	}
 	if m.decoding {
 		*p = m.text(m.take(m.get()))
 		return
 	}
 	m.put(uint64(len(*p)))
 	m.data = append(m.data, *p...)
+}
+
+func (m *Codec) shareString(p *string) {
+	if m.decoding {
+		n := m.get()
+		if *p = ""; n < uint64(len(m.strings)) {
+			*p = m.strings[n]
+		}
+		return
+	}
+	n, known := m.places[*p]
+	if !known {
+		n = len(m.strings)
+		m.places[*p], m.strings = n, append(m.strings, *p)
+	}
+	m.put(uint64(n))
 }
 
 func (m *Codec) text(b []byte) string {
@@ -326,8 +351,8 @@ func (m *Codec) length(n int, some bool, least uint64) (int, bool) {
 		return n, true
 	}
 	length := m.get()
-	if length > uint64(len(m.data))/least+1 {
-		m.Fail("%d elements in %d bytes", length-1, len(m.data))
+	if length > uint64(m.left())/least+1 {
+		m.Fail("%d elements in %d bytes", length-1, m.left())
 		return 0, false
 	}
 	return max(0, int(length)-1), length > 0

@@ -2,6 +2,8 @@ package backfill_test
 
 import (
 	"fmt"
+	"maps"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -246,4 +248,39 @@ func TestSchedule(t *testing.T) {
 			t.Errorf("due after %v, want 10m50s", st.Due.Sub(epoch))
 		}
 	})
+}
+
+// A counted model counts its calls.
+type counted struct {
+	perf.Model
+	calls *atomic.Int64
+}
+
+func (m counted) Throughput(a cluster.Allocation, b job.BatchSize) float64 {
+	m.calls.Add(1)
+	return m.Model.Throughput(a, b)
+}
+
+func (m counted) Same(other perf.Model) bool { return other.(counted).Model == m.Model }
+
+// Twins of jobs with equal goodputs are evaluated once, and start as they would alone.
+func TestAdvance_evaluates_equal_jobs_once(t *testing.T) {
+	var calls atomic.Int64
+	var jobs, others []*policy.Job
+	model := timed("model", 2, 10, 0).Perf
+	for i := range 100 {
+		j := timed(fmt.Sprintf("j%02d", i), 2, 10, i/10)
+		others = append(others, j)
+		same := *j
+		same.Perf = counted{model, &calls}
+		jobs = append(jobs, &same)
+	}
+	each := func(s *backfill.Schedule) *backfill.Schedule { return s }
+	got := play(t, nodes(t, 4, 4), jobs, 60, each)
+	if n := calls.Load(); n > 10 {
+		t.Errorf("%d evaluations of 100 equal jobs that come in 10 rounds, want at most 10", n)
+	}
+	if want := play(t, nodes(t, 4, 4), others, 60, each); !maps.Equal(got, want) {
+		t.Errorf("starts %v, want %v", got, want)
+	}
 }

@@ -109,6 +109,11 @@ func (p *Program) copyRow(t duplicateRow) {
 	r.forget()
 	r.limits, r.item.stale = p.limits(r.job), true
 	copy(r.allowed, of.allowed)
+	r.held, r.unit, r.fewest, r.like = of.held, of.unit, of.fewest, of
+	r.copyCells(of)
+}
+
+func (r *Row) copyCells(of *Row) {
 	copy(r.goodput, of.goodput)
 	copy(r.plain, of.plain)
 	for i, cells := range of.cells {
@@ -117,5 +122,20 @@ func (p *Program) copyRow(t duplicateRow) {
 			r.cells[i] = r.plain[i : i+1]
 		}
 	}
-	r.held, r.unit, r.fewest, r.lean, r.fast = of.held, of.unit, of.fewest, 0, -1
+	r.lean, r.fast = 0, -1
+}
+
+// Peaks calls Peak for all rows. Rows with equal goodputs are evaluated once.
+func (p *Program) Peaks(rows []*Row) {
+	Each(len(rows), func(i int) {
+		if rows[i].like == nil {
+			p.Peak(rows[i])
+		}
+	})
+	for _, r := range rows {
+		if of := r.like; of != nil {
+			r.copyCells(of)
+			r.peak, r.like = of.peak, nil
+		}
+	}
 }

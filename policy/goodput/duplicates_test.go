@@ -57,16 +57,19 @@ func TestDuplicates_equal_evaluated_rows(t *testing.T) {
 		}
 		_, later := p.duplicates(stale)
 		copied += len(later)
-		for _, r := range p.refreshRows(s) {
+		all := p.refreshRows(s)
+		p.Peaks(all)
+		for _, r := range all {
 			own := &Row{job: r.job}
 			p.refresh(staleRow{own, true, true})
+			p.Peak(own)
 			if r.job.Phase == job.Profiling {
 				continue
 			}
 			if math.IsNaN(own.unit) && math.IsNaN(r.unit) {
 				own.unit, r.unit = 0, 0
 			}
-			got, want := []any{r.columns, r.goodput, r.cells, r.allowed, r.limits, r.held, r.unit, r.fewest, r.lean, r.fast}, []any{own.columns, own.goodput, own.cells, own.allowed, own.limits, own.held, own.unit, own.fewest, own.lean, own.fast}
+			got, want := []any{r.columns, r.goodput, r.cells, r.allowed, r.limits, r.held, r.unit, r.fewest, r.peak, r.lean, r.fast}, []any{own.columns, own.goodput, own.cells, own.allowed, own.limits, own.held, own.unit, own.fewest, own.peak, own.lean, own.fast}
 			if !reflect.DeepEqual(got, want) {
 				t.Fatalf("job %s: row\n%+v\nwant\n%+v", r.job.ID, got, want)
 			}

@@ -54,6 +54,7 @@ type Row struct {
 	share   cluster.Resources
 	laid    bool // columns belong to this cluster
 	seen    int
+	like    *Row // earlier row of this round that it was copied from, until Peaks; nil: none
 }
 
 func (p *Program) refreshRows(s *policy.Snapshot) []*Row {
@@ -110,7 +111,7 @@ func (p *Program) compare(r *Row, j *policy.Job) staleRow {
 
 func (p *Program) refresh(t staleRow) {
 	r := t.row
-	r.lean, r.fast = 0, -1
+	r.lean, r.fast, r.like = 0, -1, nil
 	if t.other {
 		p.lay(r)
 	}

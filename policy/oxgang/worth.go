@@ -17,8 +17,8 @@ const (
 
 func (p *Policy) weigh(s *policy.Snapshot, rows []*goodput.Row) {
 	p.weights, p.weighted = 0, false
+	p.program.Peaks(rows)
 	goodput.Each(len(rows), func(i int) {
-		p.program.Peak(rows[i])
 		rows[i].Leanest()
 		p.active[i].rho = p.heading(s, rows[i], p.active[i])
 	})

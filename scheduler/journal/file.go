@@ -102,8 +102,9 @@ func (r *Reader) resume() error {
 	}
 	r.passed, r.at, r.last = bytes.Clone(r.cur.passed), rec.At, rec.At
 	p := decoder{in: cursor{buf: r.passed}}
-	p.checkpoint(r.known)
-	r.cur.there, r.cur.wants = p.there, p.wants
+	first := p.checkpoint(r.known)
+	first.At = rec.At
+	r.cur.there, r.cur.wants, r.first = p.there, p.wants, &first
 	return p.in.err
 }
 
@@ -111,6 +112,10 @@ func (r *Reader) resume() error {
 func (r *Reader) Checkpoint() (*Checkpoint, error) {
 	if r.passed == nil {
 		return nil, nil
+	}
+	if first := r.first; first != nil && first.At == r.at {
+		r.first = nil // the caller may change it
+		return first, nil
 	}
 	dec := decoder{in: cursor{buf: r.passed}}
 	p := dec.checkpoint(map[job.ID]policy.Decision{})

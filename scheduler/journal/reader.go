@@ -36,6 +36,7 @@ type Reader struct {
 	// Of the last checkpoint; nil: there was none.
 	passed []byte
 	at     time.Duration
+	first  *Checkpoint // the one that the Reader began at, until Checkpoint returns it; nil: none
 }
 
 // NewReader reads the header of a journal and returns a Reader of its records.
@@ -103,7 +104,7 @@ func (r *Reader) Read() (Record, error) {
 		if err != nil || rec.Event != nil || rec.Round != nil {
 			return rec, err
 		}
-		r.passed, r.at = bytes.Clone(r.cur.passed), rec.At
+		r.passed, r.at, r.first = bytes.Clone(r.cur.passed), rec.At, nil
 	}
 }
 

@@ -81,3 +81,6 @@ func (l *Predictor) Noted(now time.Time, round time.Duration, p calibration.Phas
 	l.learn.jobs[t.Job], l.last, l.plan = &learned{}, s, plan
 	return l.ranges(s, []Times{t})[0]
 }
+
+// CountRows adds the rows of all snapshots that a simulation with these options plans to a counter.
+func (o *Options) CountRows(in *int) { o.rows = in }

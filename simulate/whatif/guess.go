@@ -3,6 +3,7 @@ package whatif
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/model/job"
@@ -71,6 +72,9 @@ func ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Times, map[job
 	if err != nil {
 		return nil, nil, fmt.Errorf("whatif: %w", err)
 	}
+	if alone.lacks(o.Awaited) {
+		return alone.unseen(s), alone.outcomes, nil
+	}
 	pressed, err := scenario{between: o.Between}.run(ctx, s, &o)
 	if err != nil {
 		return nil, nil, fmt.Errorf("whatif: %w", err)
@@ -105,6 +109,33 @@ type future struct {
 	length   time.Duration // simulated
 	rest     Why           // why the other times are not known
 	promised map[job.ID]time.Time
+}
+
+// lacks reports whether none of some jobs started or ended, so that a second simulation adds nothing about them.
+func (f *future) lacks(jobs []job.ID) bool {
+	return len(jobs) > 0 && !slices.ContainsFunc(jobs, func(id job.ID) bool {
+		o := f.outcomes[id]
+		return o != nil && (o.start >= 0 || o.end >= 0)
+	})
+}
+
+// unseen returns the times of jobs that a second simulation was not needed for: none is known, except for promises.
+func (f *future) unseen(s *policy.Snapshot) []Times {
+	all := make([]Times, len(s.Jobs))
+	for i, j := range s.Jobs {
+		unknown := Guess{Why: f.rest}
+		all[i] = Times{Job: j.ID, Start: unknown, End: unknown}
+		if why := f.unknown(f.outcomes[j.ID]); why != Known {
+			all[i].End.Why = why
+		}
+		if by, ok := f.promised[j.ID]; ok && !j.Holding() {
+			all[i].Start = f.reserved(unknown, by.Sub(s.Now))
+		}
+		if j.Holding() {
+			all[i].Start, all[i].Next = Guess{}, unknown
+		}
+	}
+	return all
 }
 
 // guess returns the earlier and the later of two times; a negative one was not reached in the simulations. f is

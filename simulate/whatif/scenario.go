@@ -46,6 +46,9 @@ type simulatedWorld struct {
 	patience int      // idle rounds after which nothing is awaited any more; 0: no limit
 	held     *service // may be nil
 	coarse   coarse
+	awaited  []job.ID // Options.Awaited
+	begun    int      // jobs that got GPUs for the first time
+	played   int      // rounds
 	refused  int
 	planned  int // rows of all snapshots
 	// asked has the submitted specifications of jobs that their programs described when they first trained;
@@ -66,7 +69,7 @@ func (c scenario) run(ctx context.Context, s *policy.Snapshot, o *Options) (*fut
 	if err != nil {
 		return nil, err
 	}
-	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: o.Rounds, plans: max(1, mostRows/max(1, len(s.Jobs))), patience: mostIdle, coarse: coarse{share: o.Coarse, length: s.Length}}
+	w := &simulatedWorld{outcomes: in.outcomes, open: in.open, rounds: o.Rounds, plans: max(1, mostRows/max(1, len(s.Jobs))), patience: mostIdle, coarse: coarse{share: o.Coarse, length: s.Length}, awaited: o.Awaited}
 	if w.World, err = sim.New(in.cluster, in.catalog, in.arrivals, in.options); err != nil {
 		return nil, err
 	}
@@ -182,9 +185,13 @@ func (w *simulatedWorld) Round(s *policy.Snapshot, p *policy.Plan, acts []schedu
 	if w.held != nil {
 		w.held.acted(s.Now, acts)
 	}
+	if w.played++; w.hopeless(s, p) {
+		w.stopped = true
+	}
 	for _, a := range acts {
 		if r, ok := a.(scheduler.Run); ok {
 			if f := w.outcomes[r.Job]; f != nil && f.start < 0 {
+				w.begun++
 				f.got, f.price = r.Allocation, priceOf(p, r.Allocation.GPUType)
 				w.started(f, s.Now.Sub(sim.Epoch))
 				w.idle = 0

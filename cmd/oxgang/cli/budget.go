@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/oxgang/oxgang/internal/usage"
@@ -39,3 +40,12 @@ func WithBudget(ctx context.Context, budget time.Duration) (_ context.Context, c
 		watch.Wait()
 	}
 }
+
+var leastGrowth atomic.Int64
+
+// Hurry lets the heap double between collections, for a command that answers one question
+// and ends.
+func Hurry() { leastGrowth.Store(100) }
+
+// LeastGrowth returns the least growth of the heap between two collections, in per cent; 0: the default.
+func LeastGrowth() int64 { return leastGrowth.Load() }

@@ -6,6 +6,8 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"sync/atomic"
+
+	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 )
 
 // room is how many bytes the heap may grow between two collections, within collectMore and collectLess per cent of
@@ -61,5 +63,5 @@ func excess(live, free int64) bool {
 }
 
 func growth(live, most int64) int {
-	return int(min(most, max(collectMore, room*100/max(1, live))))
+	return int(min(most, max(collectMore, cli.LeastGrowth(), room*100/max(1, live))))
 }

@@ -111,6 +111,7 @@ func (e *explanation) check() error {
 
 // run writes the state of the job first as text, because the rows that are simulated take longer.
 func (e *explanation) run(ctx context.Context, w io.Writer) error {
+	cli.Hurry()
 	j, err := cli.OpenJournalFile(ctx, e.journal)
 	if err != nil {
 		return err
@@ -177,8 +178,10 @@ func (e *explanation) foresee(ctx context.Context, f *journal.File, id job.ID, m
 	if err != nil {
 		return nil, nil, spent(ctx, err)
 	}
-	if terms, ok := round.Weighed(ctx); ok {
-		m.Weigh(terms)
+	if e.verbose || e.format != "text" { // text has the weight only among the details
+		if terms, ok := round.Weighed(ctx); ok {
+			m.Weigh(terms)
+		}
 	}
 	if cost, ok := round.SeveralRacks(); ok {
 		m.Cross(cost)

@@ -99,6 +99,7 @@ const tryTime = 2 * time.Second
 // try returns the answer of a journal, and the time that it is about.
 func (f *tryFlags) try(ctx context.Context, file string, spec *job.Spec) (*whatif.Trial, time.Time, error) {
 	var at time.Time
+	cli.Hurry()
 	j, err := cli.OpenJournalFile(ctx, file)
 	if err != nil {
 		return nil, at, err

@@ -41,7 +41,10 @@ func Find(ctx context.Context, s *policy.Snapshot, p *policy.Plan, id job.ID, d 
 	if at < 0 || at >= len(p.Jobs) {
 		return nil, fmt.Errorf("counterfactual: job %s: not in the snapshot", id)
 	}
-	f := &finder{ctx: ctx, s: s, plan: p, at: at, d: d, known: ends}
+	f := &finder{ctx: ctx, s: s, plan: p, at: at, d: d, known: ends, index: make(map[job.ID]int, len(s.Jobs))}
+	for i, j := range s.Jobs {
+		f.index[j.ID] = i
+	}
 	c := f.first()
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("counterfactual: job %s: %w", id, err)
@@ -57,6 +60,7 @@ type finder struct {
 	at    int
 	d     Decider
 	known map[job.ID]time.Duration
+	index map[job.ID]int // positions of the jobs in s
 	asked int
 	tried []Kind
 }
@@ -156,6 +160,9 @@ func (f *finder) ends() *Change {
 		return c
 	}
 	holders := f.holders()
+	if f.many(len(holders)) && f.without(holders) == nil {
+		return nil
+	}
 	for _, id := range f.samples(holders) {
 		if c := f.without(holders[:0:0], id); c != nil {
 			return c
@@ -163,6 +170,10 @@ func (f *finder) ends() *Change {
 	}
 	return f.needed(holders)
 }
+
+// many reports whether a number of plans, one after the other, would take too long. The largest change is then tried
+// first: if it does not help, smaller ones are assumed not to help either.
+func (f *finder) many(plans int) bool { return plans*len(f.s.Jobs) > mostRows }
 
 // samples returns the jobs whose end alone is tried: all holders, or if there are too many, some of each GPU
 // type and size.
@@ -196,7 +207,25 @@ func (f *finder) emptied() *Change {
 			all = append(all, j.ID)
 		}
 	}
+	if f.many(len(all)) {
+		return f.middle(all, len(f.holders()))
+	}
 	return f.needed(all)
+}
+
+// middle is needed for many jobs, most of which wait: it bisects, because the plans without most of them are the
+// cheapest. The end of the first low jobs does not help.
+func (f *finder) middle(jobs []job.ID, low int) *Change {
+	c := f.without(jobs)
+	for n := len(jobs); c != nil && n-low > 1; {
+		half := (low + n) / 2
+		if fewer := f.without(jobs[:half]); fewer != nil {
+			c, n = fewer, half
+		} else {
+			low = half
+		}
+	}
+	return f.spareable(c)
 }
 
 func (f *finder) without(ended []job.ID, and ...job.ID) *Change {
@@ -206,7 +235,7 @@ func (f *finder) without(ended []job.ID, and ...job.ID) *Change {
 	}
 	c.In, c.Ahead = f.lastEnd(c.Jobs), true
 	for _, id := range c.Jobs {
-		if i := f.s.Index(id); !f.plan.Jobs[i].Allocation.IsZero() {
+		if i := f.index[id]; !f.plan.Jobs[i].Allocation.IsZero() {
 			c.Holding = append(c.Holding, id)
 		} else {
 			c.Ahead = c.Ahead && f.ahead(i)
@@ -232,9 +261,14 @@ func (f *finder) ahead(i int) bool {
 
 // needed returns the end of as few of the first jobs as possible; nil if the end of all does not help. It is
 // Rough if there are too many jobs to check that all are needed.
-func (f *finder) needed(jobs []job.ID) *Change {
-	c := f.fewest(jobs)
+func (f *finder) needed(jobs []job.ID) *Change { return f.spareable(f.fewest(jobs)) }
+
+// spareable leaves out the jobs of c whose ends are not needed; c may be nil.
+func (f *finder) spareable(c *Change) *Change {
 	left := mostRows / max(1, len(f.s.Jobs))
+	if c != nil && left*100 < len(c.Jobs) {
+		left = 0 // so few of them say nothing about the others
+	}
 	for c != nil && left > 0 {
 		fewer := f.spared(c, &left)
 		if len(fewer.Jobs) == len(c.Jobs) {
@@ -387,6 +421,9 @@ func (f *finder) fewer(n int) *Change {
 // doubles and bisects after the first few, assuming that larger numbers help if smaller ones do.
 func (f *finder) least(most int, try func(n int) *Change) *Change {
 	few := min(most, max(oneByOne, mostRows/max(1, len(f.s.Jobs))))
+	if f.many(most) && try(most) == nil {
+		return nil
+	}
 	for n := 1; n <= few; n++ {
 		if c := try(n); c != nil {
 			return c
@@ -461,7 +498,7 @@ func (f *finder) lastEnd(jobs []job.ID) time.Duration {
 	for _, id := range jobs {
 		d, ok := f.known[id]
 		if !ok {
-			d = f.endsIn(f.s.Index(id))
+			d = f.endsIn(f.index[id])
 		}
 		if d < 0 {
 			return -1

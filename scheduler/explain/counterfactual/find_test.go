@@ -391,6 +391,25 @@ func TestFind_in_a_crowd(t *testing.T) {
 	}
 }
 
+// TestFind_asks_little_behind_thousands: if no small change helps, the answer takes few plans.
+func TestFind_asks_little_behind_thousands(t *testing.T) {
+	const jobs = 7000
+	gpus := make([]int, jobs)
+	for i := range gpus {
+		gpus[i] = 4
+	}
+	s := waiting(a100s(4), gpus...)
+	for i, j := range s.Jobs {
+		spec := *j.Spec
+		spec.ID = job.ID(fmt.Sprintf("j%04d", i))
+		j.Spec, j.Submitted = &spec, noon.Add(time.Duration(i-2*jobs)*time.Minute)
+	}
+	c := find(t, s, "j4000")
+	if c.Kind != JobsEnd || len(c.Jobs) != 4000 || !c.Rough || c.Asked > 25 {
+		t.Errorf("got %v of %d jobs, rough %v, after %d plans; want the ends of 4000 after at most 25", c.Kind, len(c.Jobs), c.Rough, c.Asked)
+	}
+}
+
 // TestFind_makes_nothing_when_time_is_over: thousands of snapshots that nobody decides would cost seconds.
 func TestFind_makes_nothing_when_time_is_over(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
