@@ -196,7 +196,7 @@ bench:
 # Selects jobs of `make speed` by name: SPEED=fifo.
 SPEED ?=
 
-## speed: compares six jobs with an earlier commit (internal/speed/pin); more than 1.10 times its processor time or memory fails
+## speed: compares seven jobs with an earlier commit (internal/speed/pin); more than 1.10 times its processor time or memory fails
 speed:
 	$(GO) run ./internal/speed -jobs '$(SPEED)'
 

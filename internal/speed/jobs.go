@@ -12,8 +12,9 @@ type job struct {
 	name    string
 	program string
 	args    []string
-	says    string // expected output
-	times   int    // for the number of runs of short jobs
+	says    string   // expected output
+	times   int      // for the number of runs of short jobs
+	first   []string // arguments of a run that makes the job's input; nil: none
 }
 
 func jobs(dir string) ([]job, error) {
@@ -22,10 +23,12 @@ func jobs(dir string) ([]job, error) {
 		return nil, err
 	}
 	list := []job{
-		{"fifo, 50,000 jobs", "oxgang", []string{"simulate", "-q", "--report=", "--cluster", "t4:438x8", "--policy", "fifo", "--generate-kind", "fixed-duration"}, "50000  50000", 1},
-		{"sia round, 25,000 GPUs", "sia.test", []string{"-test.run", "^$", "-test.bench", "^BenchmarkPlan$/^policy=sia$/^gpus=25000$", "-test.benchtime", "20x"}, "gpus=25000", 1},
-		{"describe, 10^6 rows", "oxgang", []string{"trace", "describe", rows}, "1000000", 1},
-		{"start", "oxgang", []string{"--help"}, "oxgang", 20}, // the pin has no --version
+		{"fifo, 50,000 jobs", "oxgang", []string{"simulate", "-q", "--report=", "--cluster", "t4:438x8", "--policy", "fifo", "--generate-kind", "fixed-duration"}, "50000  50000", 1, nil},
+		{"sia round, 25,000 GPUs", "sia.test", []string{"-test.run", "^$", "-test.bench", "^BenchmarkPlan$/^policy=sia$/^gpus=25000$", "-test.benchtime", "20x"}, "gpus=25000", 1, nil},
+		{"describe, 10^6 rows", "oxgang", []string{"trace", "describe", rows}, "1000000", 1, nil},
+		{"explain, 10,000 waiting", "oxgang", []string{"explain", "--journal", "waiting/easy.oxj", "--job", "bert-4998", "--at", "20m"}, "4980 jobs are ahead", 1,
+			[]string{"simulate", "-q", "--report=", "--cluster", "hetero64", "--policy", "easy", "--generate-jobs", "10000", "--generate-span", "10m", "--horizon", "40m", "--out", "waiting"}},
+		{"start", "oxgang", []string{"--help"}, "oxgang", 20, nil}, // the pin has no --version
 	}
 	data, err := filepath.Abs(filepath.Join("..", "shared", "data", "sia"))
 	if err != nil {
@@ -38,11 +41,24 @@ func jobs(dir string) ([]job, error) {
 	return append([]job{siaJob("philly", data, 3), siaJob("newtrace", data, 1)}, list...), nil
 }
 
+// prepare makes the input of a job, with each build its own.
+func (j *job) prepare(builds []*build) error {
+	for _, b := range builds {
+		if j.first == nil {
+			continue
+		}
+		if _, err := b.run(job{program: j.program, args: j.first}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func siaJob(trace, data string, times int) job {
 	return job{"sia, " + trace + "-1", "oxgang", []string{
 		"simulate", "-q", "--report=", "--cluster", "hetero64", "--policy", "sia",
 		"--profiles", filepath.Join(data, "profiles"), "--trace", filepath.Join(data, "traces", trace, "workload-1.csv"),
-	}, "sia", times}
+	}, "sia", times, nil}
 }
 
 func writeSacct(path string, rows int) (err error) {

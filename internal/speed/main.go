@@ -48,7 +48,8 @@ func run(against, only string, runs int, limit float64) (ok bool, err error) {
 	if err := before.checkout(against); err != nil {
 		return false, err
 	}
-	for _, b := range []*build{&before, &after} {
+	builds := []*build{&before, &after}
+	for _, b := range builds {
 		if err := b.compile(); err != nil {
 			return false, err
 		}
@@ -62,6 +63,9 @@ func run(against, only string, runs int, limit float64) (ok bool, err error) {
 	for _, j := range jobs {
 		if !chosen.MatchString(j.name) {
 			continue
+		}
+		if err := j.prepare(builds); err != nil {
+			return false, err
 		}
 		c, err := compare(func(b *build) (usage, error) { return b.run(j) }, &before, &after, runs*j.times, limit)
 		if err != nil {

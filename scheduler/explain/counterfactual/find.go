@@ -213,8 +213,8 @@ func (f *finder) emptied() *Change {
 	return f.needed(all)
 }
 
-// middle is needed for many jobs, most of which wait: it bisects, because the plans without most of them are the
-// cheapest. The end of the first low jobs does not help.
+// middle is needed for many jobs. Most of them wait. It bisects, because the plans without most jobs are the cheapest. The
+// end of the first low jobs does not help.
 func (f *finder) middle(jobs []job.ID, low int) *Change {
 	c := f.without(jobs)
 	for n := len(jobs); c != nil && n-low > 1; {
