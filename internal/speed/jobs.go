@@ -26,8 +26,12 @@ func jobs(dir string) ([]job, error) {
 		{"fifo, 50,000 jobs", "oxgang", []string{"simulate", "-q", "--report=", "--cluster", "t4:438x8", "--policy", "fifo", "--generate-kind", "fixed-duration"}, "50000  50000", 1, nil},
 		{"sia round, 25,000 GPUs", "sia.test", []string{"-test.run", "^$", "-test.bench", "^BenchmarkPlan$/^policy=sia$/^gpus=25000$", "-test.benchtime", "20x"}, "gpus=25000", 1, nil},
 		{"describe, 10^6 rows", "oxgang", []string{"trace", "describe", rows}, "1000000", 1, nil},
-		{"explain, 10,000 waiting", "oxgang", []string{"explain", "--journal", "waiting/easy.oxj", "--job", "bert-4998", "--at", "20m"}, "4980 jobs are ahead", 1,
-			[]string{"simulate", "-q", "--report=", "--cluster", "hetero64", "--policy", "easy", "--generate-jobs", "10000", "--generate-span", "10m", "--horizon", "40m", "--out", "waiting"}},
+		{
+			"explain, 10,000 waiting", "oxgang",
+			[]string{"explain", "--journal", "waiting/easy.oxj", "--job", "bert-4998", "--at", "20m"},
+			"4980 jobs are ahead", 1,
+			[]string{"simulate", "-q", "--report=", "--cluster", "hetero64", "--policy", "easy", "--generate-jobs", "10000", "--generate-span", "10m", "--horizon", "40m", "--out", "waiting"},
+		},
 		{"start", "oxgang", []string{"--help"}, "oxgang", 20, nil}, // the pin has no --version
 	}
 	data, err := filepath.Abs(filepath.Join("..", "shared", "data", "sia"))
