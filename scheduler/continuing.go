@@ -88,7 +88,6 @@ func (st *continuing) sort(active []*record, snap *policy.Snapshot) {
 	st.jobs = kept
 }
 
-// join extends a plan for the jobs that were asked about to n jobs.
 func (st *continuing) join(plan *policy.Plan, n int) {
 	all := slices.Grow(st.spare[:0], n)[:n]
 	i, asked := 0, 0
@@ -108,7 +107,6 @@ func (st *continuing) join(plan *policy.Plan, n int) {
 	plan.Jobs = all
 }
 
-// note stores which of the jobs that were asked about continue from now on.
 func (s *Scheduler) note(snap *policy.Snapshot, plan *policy.Plan, asked []int) {
 	st := &s.continuing
 	if plan.Refused != "" || plan.Background != nil || !s.lean(snap) {

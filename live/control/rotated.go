@@ -22,7 +22,6 @@ func (t *Tail) open(i int) (*os.File, error) {
 	return f, err
 }
 
-// next returns the file after f; nil if there is none. gap is set if f, and perhaps later files, were deleted.
 func (t *Tail) next(f *os.File) (next *os.File, gap bool, err error) {
 	for {
 		i, found, err := t.index(f)
@@ -52,7 +51,6 @@ func (t *Tail) newer(i int) (*os.File, error) {
 	return nil, nil //nolint:nilnil // no file is no mistake
 }
 
-// settled reports whether f and next are still neighbours: no rotation happened while they were opened.
 func (t *Tail) settled(f *os.File, i int, next *os.File) (bool, error) {
 	again, err := t.newer(i)
 	if err != nil || again == nil {

@@ -166,7 +166,6 @@ func firstWaiting(s *policy.Snapshot) []*policy.Job {
 	return all
 }
 
-// clause leaves out the time until a job ends, because the clause is read later.
 func clause(c *counterfactual.Change, s *policy.Snapshot) string {
 	then := *c
 	then.In = -1

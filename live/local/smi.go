@@ -40,7 +40,6 @@ func smi() ([]gpu, error) {
 	return parseSMI(stdout.String())
 }
 
-// parseSMI reads lines of "0, GPU-8f1c, NVIDIA H200, 143771": index, UUID, name, memory in MiB.
 func parseSMI(text string) ([]gpu, error) {
 	r := csv.NewReader(strings.NewReader(text))
 	r.TrimLeadingSpace, r.FieldsPerRecord = true, 4
@@ -62,8 +61,6 @@ func parseSMI(text string) ([]gpu, error) {
 	return gpus, nil
 }
 
-// visible returns the GPUs that CUDA_VISIBLE_DEVICES names, in its order; all if it is not set. Like CUDA, it
-// stops at the first unknown name.
 func visible(gpus []gpu, lookup func(string) (string, bool)) ([]gpu, error) {
 	list, set := lookup("CUDA_VISIBLE_DEVICES")
 	if !set {
@@ -86,7 +83,6 @@ func visible(gpus []gpu, lookup func(string) (string, bool)) ([]gpu, error) {
 	return found, nil
 }
 
-// find returns -1 for a missing GPU. A unique prefix of a UUID suffices.
 func find(gpus []gpu, name string) (int, error) {
 	if strings.HasPrefix(name, "MIG-") {
 		return 0, fmt.Errorf("CUDA_VISIBLE_DEVICES: %s is part of a GPU, want whole ones", name)

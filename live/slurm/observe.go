@@ -205,8 +205,6 @@ func (j *Job) setHeld(types map[string]string) {
 	slices.SortFunc(j.Placement, func(a, b cluster.Share) int { return cmp.Compare(a.Node, b.Node) })
 }
 
-// heldBy returns the GPUs of a job by node. If Slurm does not show them, they are spread evenly, with more on the
-// first nodes.
 func heldBy(j *client.Job) []client.Held {
 	if len(j.HeldGPUs) > 0 || !j.Holds() {
 		return j.HeldGPUs

@@ -84,8 +84,6 @@ func (w *logFile) append(p []byte) error {
 	return err
 }
 
-// rotate renames the files and opens a new one. If that fails, the file stays closed until the next append tries
-// again.
 func (w *logFile) rotate() error {
 	errs := []error{w.f.Close(), gone(os.Remove(w.name(w.files - 1)))}
 	w.f = nil

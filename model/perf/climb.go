@@ -82,7 +82,6 @@ func (s *search) climb(t *StepTime) {
 	}
 }
 
-// offers returns all candidates, and the index of the best one if there were no exchange.
 func (s *search) offers(room *[Candidates]offer, t *StepTime) (all []offer, first int) {
 	most, least := 0.0, 1.0
 	for i := range s.n {

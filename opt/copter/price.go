@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A pass prices all columns at y: the bound of y, the quality of x, and the working set.
 type pass struct {
 	bound     float64 // proven by y
 	estimate  float64 // bound, with unheld reduced costs counted at x

@@ -105,7 +105,6 @@ func (w *network) levels() bool {
 	return open
 }
 
-// look visits set s's elements and sets that can redirect their flow, and reports whether one has room.
 func (w *network) look(s int32) bool {
 	open := false
 	for i := w.start[s]; i < w.start[s+1]; i++ {

@@ -70,8 +70,6 @@ func (y *pool) room(gpus int) bool {
 
 type part struct{ node, gpus int }
 
-// seat finds a node for each number of GPUs, the tightest first, so that others become empty; nil if there is
-// no room. Held nodes come first, absent nodes last; open adds one.
 func (y *pool) seat(needs []int, held map[cluster.NodeID]bool, open func() bool) []part {
 	var parts []part
 	for _, need := range needs {

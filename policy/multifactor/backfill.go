@@ -103,8 +103,6 @@ func (n *nodes) earliest(w *want, lasts, horizon time.Duration) (time.Duration, 
 // each later group. Source: Slurm's select/cons_tres, _will_run_test.
 const firstWindow = 30 * time.Second
 
-// willRun returns when enough nodes that are open from at on become free as jobs end, and these
-// nodes; nil: never.
 func (n *nodes) willRun(w *want, at, lasts time.Duration) (time.Duration, []int) {
 	n.able, n.free = n.able[:0], append(n.free[:0], make([]room, len(n.all))...)
 	enough := 0

@@ -138,8 +138,6 @@ func (l *levels) apart(g *level, p cluster.Placement) bool {
 	return false
 }
 
-// gangs returns the gangs that may move, the largest first; none if no starting gang is spread on the finest
-// level.
 func (l *levels) gangs(s *policy.Snapshot, p *policy.Plan, given []bool) (all []int32) {
 	spread := false
 	for i, j := range s.Jobs {

@@ -30,7 +30,6 @@ type mark struct {
 	share float64
 }
 
-// An observation is the error of a prediction, or a lower bound if that is still open.
 type observation struct {
 	errors [3]float64
 	weight float64
@@ -143,7 +142,6 @@ func distributionOf(all []observation, which int) (d distribution) {
 	return d
 }
 
-// until returns the distribution up to an error, which may be the last one again.
 func (d distribution) until(e, above float64) distribution {
 	if n := len(d); n > 0 && d[n-1].error == e {
 		d[n-1].above = above
@@ -173,7 +171,6 @@ func (d distribution) median() float64 {
 	return e
 }
 
-// lower returns the largest error that at most a share of the errors is below, and how many are.
 func (d distribution) lower(share float64) (e, below float64) {
 	for i, x := range d {
 		smaller := 0.0

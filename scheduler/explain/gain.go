@@ -75,7 +75,6 @@ func cheaper(s *explainContext) (times string, ok bool) {
 	return ratio(was, is), true
 }
 
-// gained returns how many times as fast a change makes the job; ok is false if it is not faster or not known.
 func gained(s *explainContext, verb string) (text string, ok bool) {
 	_, _, same := apart(s.why.Limit, s.why.Value)
 	if same || s.why.Value < s.why.Limit || s.why.Limit <= 0 {
@@ -95,7 +94,6 @@ func outcome(s *explainContext) string {
 	}
 }
 
-// cost returns what GPUs cost at today's prices; not known if CPUs or memory have a price, too.
 func (s *explainContext) cost(c cluster.Configuration) (cost float64, known bool) {
 	t := s.typeOf(c.GPUType)
 	if t == nil || t.Price == nil || t.CPU > 0 || t.Memory > 0 {

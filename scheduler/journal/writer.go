@@ -97,7 +97,6 @@ func (w *Writer) Event(now time.Time, ev scheduler.Event) {
 	w.end("event")
 }
 
-// nodes appends a NodesChanged. With loans, it writes null for nodes that did not change.
 func (w *Writer) nodes(ev *scheduler.NodesChanged) {
 	w.enc.raw(`"nodes":`)
 	if len(ev.Loans) > 0 && ev.Cluster == w.there {

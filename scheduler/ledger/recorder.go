@@ -142,7 +142,6 @@ func (r *Recorder) Close() {
 	}
 }
 
-// advance moves to now, through the end of the round if that is earlier and no job is active.
 func (r *Recorder) advance(now time.Time) {
 	r.endAbsence()
 	if r.now.IsZero() {

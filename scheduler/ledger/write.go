@@ -107,7 +107,6 @@ func (s *Statement) rows() []column {
 	return append(columns, sums...)
 }
 
-// names returns the columns of the keys that are not empty, but at least one, to name the total.
 func (s *Statement) names() []column {
 	var columns []column
 	for k, name := range s.By {

@@ -34,7 +34,6 @@ func (r *Recorder) Finish() *Result {
 	return c.close()
 }
 
-// streamHeld keeps an interval back, because the next may continue it.
 func (r *Recorder) streamHeld(a *account, next Interval) {
 	if r.opts.Stream.Held == nil || !r.opts.measures(a) {
 		return

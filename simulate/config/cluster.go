@@ -167,7 +167,6 @@ const spotPercent = 30
 // servers which is equivalent to one training server in computational capability".
 const defaultWorth = 3
 
-// parseLease cuts the lease off "t4:6x4/rent", "t4:6x4/loan@3" or "t4:6x4/24c/500g/spot@0.1".
 func parseLease(text string) (rest string, l lease, err error) {
 	at := strings.LastIndexByte(text, '/')
 	last := text[at+1:]

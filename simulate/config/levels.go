@@ -10,8 +10,6 @@ import (
 
 type levels struct{ rack, nvlink int }
 
-// parseLevels cuts "/rack@12" and "/nvlink@4", in any order, off the end of
-// "a100:96x8/rack@12/nvlink@4".
 func parseLevels(text string) (rest string, l levels, err error) {
 	for {
 		at := strings.LastIndexByte(text, '/')

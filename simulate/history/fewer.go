@@ -91,7 +91,6 @@ func (q *Question) fewer(ctx context.Context, a *Answer, nodes *cluster.Cluster)
 	return nil
 }
 
-// onPart simulates an alternative on a part of the nodes; nil: some job does not fit there.
 func (q *Question) onPart(ctx context.Context, row *Row, part *cluster.Cluster) (*Size, error) {
 	if !q.fits(part) {
 		return nil, nil //nolint:nilnil // too small is an answer

@@ -15,7 +15,6 @@ type bar struct {
 	gpus       float64 // mean while held
 }
 
-// schedule returns the bars of the first jobs, by submission, without the shortest pauses if too many.
 func schedule(runs []Run, l limits) *dataset {
 	d := newDataset("schedule", "@policy", "@job", "row", "start_s", "end_s", "held_s", "gpus")
 	for i := range runs {

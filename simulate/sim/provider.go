@@ -51,7 +51,6 @@ const (
 	leaving                    // returned or reclaimed, still paid for
 )
 
-// A lease is a node for rent. Invariant: World.away counts the node once while it is not ready.
 type lease struct {
 	node    *cluster.Node
 	state   leaseState

@@ -63,8 +63,6 @@ func (l *lender) review(p *pool) {
 
 const day, hour = 24 * time.Hour, time.Hour
 
-// foresee records the expected loans for a day ahead. It returns the share needed in the next interval; 0 if
-// unknown.
 func (l *lender) foresee(p *pool) float64 {
 	every := max(hour, l.o.Interval)
 	windows := max(1, int(day/every))

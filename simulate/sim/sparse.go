@@ -42,7 +42,6 @@ func (g *agent) catchUp(w *World) {
 	g.measured = g.at
 }
 
-// skip returns the time and progress at the last omitted report before the epoch ends.
 func (g *agent) skip(w *World, end float64) (at time.Time, progress float64) {
 	due := w.due(g.at)
 	first, each := due.Sub(g.at).Seconds(), w.o.ReportInterval.Seconds()

@@ -73,7 +73,6 @@ func (s *steps) adapt(g *agent, late bool) {
 	s.asked = g.app.Requested(g.spec, g.regimes, s.local, int(begun))
 }
 
-// change changes the samples per GPU. The number of epochs stays, and a started epoch counts as complete.
 func (s *steps) change(g *agent, local int) {
 	if local == s.local {
 		return

@@ -110,7 +110,6 @@ func (d *kubeDump) label(o *kubeObject) {
 	}
 }
 
-// addPod adds a pod with GPUs, once: lists may overlap.
 func (d *kubeDump) addPod(o *kubeObject) error {
 	var p podSpec
 	if err := json.Unmarshal(o.Spec, &p); err != nil {

@@ -121,7 +121,6 @@ func (k *kubeLists) keys() error {
 	}
 }
 
-// fill sets the kind and API of an object that has none: the API server omits them in the items of a list.
 func (k *kubeLists) fill(o *kubeObject) {
 	if kind, ok := strings.CutSuffix(k.kind, "List"); ok && o.Kind == "" {
 		o.Kind, o.API = kind, k.api

@@ -121,7 +121,6 @@ func (o *kubeObject) name() string {
 	return o.Meta.Name
 }
 
-// replaced reports whether another Workload of the same job, of another size, took the place of a Workload.
 func (o *kubeObject) replaced() bool {
 	c := o.condition("Finished")
 	return c != nil && c.Status == "True" && c.Reason == "WorkloadSliceReplaced"

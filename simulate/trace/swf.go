@@ -30,7 +30,6 @@ var swfColumns = []string{
 // swfRow matches the first row of a log: 18 numbers.
 var swfRow = regexp.MustCompile(`^\s*\d+(\s+-?\d+(\.\d+)?){17}\s*$`)
 
-// sniffSWF reports whether the first line that is not a comment is a row, or a comment is one of the format's.
 func sniffSWF(head []byte) bool {
 	for line := range bytes.Lines(head) {
 		text := strings.TrimSpace(string(line))
@@ -182,7 +181,6 @@ func (l *swfLog) observe(a *workload.Arrival) {
 	l.now.Ended = l.now.Started.Add(a.Duration)
 }
 
-// cluster returns the nodes of the header, if all have the same number of processors. Empty: unknown.
 func (l *swfLog) cluster() string {
 	nodes, processors := l.header["maxnodes"], l.header["maxprocs"]
 	if nodes == 0 || processors == 0 || processors%nodes != 0 {

@@ -75,7 +75,6 @@ func (c *class) remaining(used float64) float64 {
 	return used
 }
 
-// coming returns the gradient statistics of a job by epoch: first its own, then from the furthest job of its class.
 func (c *class) coming(j *learned) []piece {
 	all := slices.Clone(j.pieces)
 	if c == nil || c.furthest == j {

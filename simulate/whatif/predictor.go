@@ -199,7 +199,6 @@ func (l *Predictor) simulate(ctx context.Context) {
 	}
 }
 
-// adopt makes simulated times the prediction, unless an earlier prediction had more time.
 func (l *Predictor) adopt(s *policy.Snapshot, found []Times, limit time.Duration) bool {
 	l.mu.Lock()
 	worse := l.of != nil && limit < l.within/2

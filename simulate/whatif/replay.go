@@ -39,8 +39,6 @@ type begun struct {
 	resumed   bool // the journal begins at a checkpoint
 }
 
-// begin returns the run of a journal whose header has been read; errNoMemory if it must begin at an unreadable
-// checkpoint.
 func (o *Options) begin(r *journal.Reader) (*begun, error) {
 	h := r.Header()
 	m, so, err := o.began(&h)

@@ -58,7 +58,6 @@ func (u *service) hold(now time.Time, id job.ID, gpus int) {
 	}
 }
 
-// wait returns how long a job waited for its first GPUs; false if it was not submitted in the run, or got none.
 func (u *service) wait(id job.ID) (time.Duration, bool) {
 	came, ok := u.came[id]
 	first, started := u.first[id]

@@ -116,7 +116,6 @@ func reactivated(o *object) bool {
 	return unstructured.SetNestedField(o.Object, true, "spec", "active") == nil
 }
 
-// activate applies change to a job's Workloads, at most one unfinished, and returns their number.
 func (w *Writer) activate(ctx context.Context, namespace, uid string, change func(*object) bool) (int, error) {
 	mapping, err := w.Client.RESTMapper().RESTMapping(workload)
 	if meta.IsNoMatchError(err) {

@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/policy/registry"
 )
 
-// rents returns why a queue cannot rent nodes as configured; empty: it can, or rents none.
 func rents(q *v1alpha1.Queue, older []*v1alpha1.Queue) string {
 	entry, err := registry.Find(q.Spec.Policy.Name)
 	if err != nil {

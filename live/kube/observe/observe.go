@@ -130,7 +130,6 @@ func (ob *Observer) Observe(ctx context.Context) (*Observation, error) {
 	return s, nil
 }
 
-// observePods adds pods that may belong to a job or request devices, and all pods on nodes with GPUs.
 func (ob *Observer) observePods(ctx context.Context, nodes []corev1.Node, s *Observation) error {
 	keys, has := []string{inventory.Matters}, make(map[string]bool)
 	for i := range nodes {

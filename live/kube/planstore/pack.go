@@ -26,8 +26,6 @@ type fitted struct {
 	leftOut int
 }
 
-// fitSpec returns a plan without its status, within the limits divided by shrink. It leaves out only jobs that
-// never had GPUs.
 func fitSpec(p *v1alpha1.Plan, shrink int) (f fitted, err error) {
 	f.plan = &v1alpha1.Plan{TypeMeta: p.TypeMeta, ObjectMeta: *p.ObjectMeta.DeepCopy(), Spec: p.Spec}
 	open, rest, err := split(p.Spec.Allocations, readable(openSpec, len(p.Spec.Allocations), shrink))

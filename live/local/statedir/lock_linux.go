@@ -9,7 +9,6 @@ import (
 
 var errLocked = errors.New("another process uses the folder")
 
-// lockFolder locks a folder of this user until the returned file is closed. It follows no link.
 func lockFolder(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_DIRECTORY|syscall.O_NOFOLLOW, 0)
 	if err != nil {

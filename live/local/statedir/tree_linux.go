@@ -25,12 +25,10 @@ func size(path string) (int64, error) {
 	return total, err
 }
 
-// allocated returns the blocks of a file: those on the disk if it is sparse, and at most its length.
 func allocated(s *unix.Stat_t) int64 {
 	return max(block, min((s.Size+block-1)/block*block, (s.Blocks*512+block-1)/block*block))
 }
 
-// removeAll deletes a file, or a folder of any depth. It follows no link.
 func removeAll(path string) error {
 	return walk(path, func(at int, name string, s *unix.Stat_t) error {
 		if s.Mode&unix.S_IFMT == unix.S_IFDIR {

@@ -22,7 +22,6 @@ const mostPace = 10
 
 func (p *pace) value() float64 { return (unpaced + p.trained) / (unpaced + p.took) }
 
-// keepPace compares a job's progress since its last report with its step times.
 func (l *life) keepPace(r *job.Report) {
 	switch {
 	case r.Profile:

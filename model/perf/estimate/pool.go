@@ -58,8 +58,6 @@ func (p *measured) addGradient(r *job.Report) {
 
 func byEpoch(g gradient, epoch int) int { return cmp.Compare(g.epoch, epoch) }
 
-// gradientAt returns the statistics of the nearest reported epoch, the earlier of two; zeros if
-// there is none.
 func (p *measured) gradientAt(epoch int) gradient {
 	if len(p.gradients) == 0 {
 		return gradient{}

@@ -312,7 +312,6 @@ func (f *finder) fewest(jobs []job.ID) *Change {
 	return c
 }
 
-// spared leaves out each job whose end is not needed, from the last to the first, in at most left trials.
 func (f *finder) spared(c *Change, left *int) *Change {
 	for i := len(c.Jobs) - 1; i >= 0 && *left > 0; i-- {
 		*left--
@@ -358,7 +357,6 @@ func (f *finder) request() *Change {
 
 const mostPriorities = 16
 
-// higher tries the priorities of other jobs above the job's own, and the next whole number above each.
 func (f *finder) higher() *Change {
 	own := f.s.Jobs[f.at].Priority
 	var all []float64

@@ -181,7 +181,6 @@ func (a *ascent) costs(j *Task) bool {
 	return slices.ContainsFunc(a.on, func(k int) bool { return k >= 0 })
 }
 
-// taken returns the progress in interval i at a common marginal cost.
 func (a *ascent) taken(j *Task, i int, marginal float64) float64 {
 	if marginal <= a.cost[i] {
 		return 0

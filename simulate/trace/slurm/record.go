@@ -50,7 +50,6 @@ func (k key) String() string {
 // jobID matches names of jobs and steps. Arrays without a started task look like 6_[1-3].
 var jobID = regexp.MustCompile(`^([0-9]+)(?:([_+])([0-9]+|\[[0-9,%:-]*(?:\.\.\.)?\]?))?(\.[A-Za-z0-9_+]+)?$`)
 
-// keyOf parses the name of a job or step, and reports whether it is a step's and valid.
 func keyOf(text string) (k key, step, ok bool) {
 	if number, err := strconv.ParseUint(text, 10, 64); err == nil { // most are
 		return key{number: number}, false, true

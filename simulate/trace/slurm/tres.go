@@ -119,8 +119,6 @@ func (l *resourceList) settle() {
 
 var wantCount = fmt.Sprintf("whole numbers from 0 to %d", parse.MaxCount)
 
-// parseTRES parses a list like "billing=8,cpu=16,gres/gpu:a100=4,gres/gpu=4,mem=64G,node=1", or returns what
-// was wanted.
 func parseTRES(text string) (l resourceList, want string) {
 	list, want := named(text)
 	if want != "" {
@@ -162,8 +160,6 @@ func countsGPUs(gres string) bool {
 // gpuNumber is gpu as written by Slurm before 19.05 if its plugin is not loaded.
 const gpuNumber = "7696487"
 
-// parseGRES parses a list like "gpu:a100:2(S:0-1),craynetwork:1" or "PER_JOB:gpu:4", or returns what was
-// wanted. The count of "gpu:2,gpu:a100:2" is 4.
 func parseGRES(text string) (l resourceList, want string) {
 	untyped := 0
 	for item := range strings.SplitSeq(withoutSockets(text), ",") {

@@ -33,7 +33,6 @@ type driftPart struct {
 	first, last float64
 }
 
-// driftPace returns the hourly rates of the month, relative to a working day without surge.
 func driftPace() pace {
 	p := pace{step: time.Hour, rates: make([]float64, driftSpan/time.Hour)}
 	for h := range p.rates {

@@ -32,7 +32,6 @@ func (f *lyraFamily) times(o Options) []time.Duration {
 	return at
 }
 
-// lyraRates returns the relative rate of each hour, from the midnight before a Monday.
 func lyraRates(o Options) []float64 {
 	r := rng.Stream(o.Seed, "workload/lyra/rates")
 	rates := make([]float64, int(math.Ceil(o.Span.Hours())))

@@ -26,7 +26,6 @@ var tasks = [...]task{
 	{"speech", []string{"m5", "deepspeech"}},
 }
 
-// A split has the parts of the tasks in a trace: whole numbers, not all 0.
 type split [len(tasks)]int
 
 const maxPart = 1000
@@ -112,7 +111,6 @@ func derived(o Options) ([]workload.Arrival, error) {
 	return all, poisson(rng.Stream(o.Seed, "workload/synergy/times"), all, o.Load)
 }
 
-// poisson sets arrival times of a mean rate per hour, in whole seconds; 0 leaves them at the start.
 func poisson(r source, all []workload.Arrival, perHour float64) error {
 	if perHour == 0 {
 		return nil

@@ -178,8 +178,6 @@ func (b *builder) add(group []sample, sizes []float64) error {
 	return nil
 }
 
-// seriesOf returns the points of sorted samples. Samples of one size are averaged if they may have different
-// placements; else they must agree.
 func seriesOf(group []sample) (series, error) {
 	var s series
 	for len(group) > 0 {

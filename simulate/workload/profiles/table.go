@@ -129,7 +129,6 @@ func nearestIndex(nodes, replicas int) int {
 // §3.3.2, the prior of the throughput model.
 const several = 1.1
 
-// near returns the measurement nearest to a shape, and the factor on its sync time.
 func (p *profile) near(nodes, replicas int) (*measurement, float64) {
 	m := &p.spread[p.nearest[nearestIndex(nodes, replicas)]]
 	net, factor := p.net[kind(m.nodes)], 1.0
@@ -186,8 +185,6 @@ func nearestTo(where [][2]float64, nodes, replicas int) int16 {
 
 const otherKind = 1e6
 
-// fitLine returns the least-squares line of mean sync times over replicas of one kind, without single
-// replicas.
 func fitLine(spread []measurement, k int) line {
 	var n, sx, sy, sxx, sxy float64
 	for i := range spread {

@@ -21,8 +21,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/rig"
 )
 
-// hook waits until a manager's webhooks answer, and registers them with the API server. Without webhooks, it waits
-// for the manager's health.
 func (m *manager) hook(ctx context.Context, c *rig.Cluster) error {
 	if err := m.answers(ctx); err != nil {
 		return err
@@ -87,8 +85,6 @@ func (m *manager) register(ctx context.Context, c *rig.Cluster, text []byte) err
 	return fmt.Errorf("kind %q, want webhook configurations", kind.Kind)
 }
 
-// point sets a webhook's URL to the manager instead of a service, and returns its namespaces: all except the
-// system's.
 func (m *manager) point(c *rig.Cluster, w *admission.WebhookClientConfig) *metav1.LabelSelector {
 	path := "/"
 	if w.Service != nil && w.Service.Path != nil {

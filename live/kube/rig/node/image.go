@@ -145,7 +145,6 @@ func addEntry(t *tar.Writer, f entry) error {
 	return add(t, &tar.Header{Name: f.path, Typeflag: tar.TypeReg, Mode: 0o755}, data)
 }
 
-// add adds a member to t. All have the same time, so equal images have equal bytes.
 func add(t *tar.Writer, h *tar.Header, data []byte) error {
 	h.Size, h.ModTime = int64(len(data)), time.Unix(0, 0)
 	if err := t.WriteHeader(h); err != nil {
