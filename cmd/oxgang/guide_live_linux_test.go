@@ -72,12 +72,12 @@ func (s *session) tell(t *testing.T, id job.ID) {
 	t.Helper()
 	since := journal.Seconds(2 * time.Hour)
 	story := explain.Story{
-		Job: id, Policy: "sia", Asked: "2 GPUs of any type",
+		Job: id, Policy: "sia", Asked: "exactly 2 GPUs of any type",
 		Moment: &explain.Moment{
-			At: journal.Seconds(2*time.Hour + 90*time.Second), Phase: "waiting", Since: &since,
+			Live: true, At: journal.Seconds(2*time.Hour + 90*time.Second), Phase: "waiting", Since: &since,
 			Sentence: string(id) + " has been waiting 1m30s: it needs 2 h200 GPUs, and 1 is free.",
 			Cluster:  &explain.View{Types: []explain.TypeView{{Type: "h200", GPUs: 4, Free: 1}}, Running: 1, Waiting: 1},
-			Unblock:  "it would get 2 h200 GPUs if job mnist ended (expected in 12 min)",
+			Unblock:  "it would get 2 h200 GPUs (1 is free now) if job mnist ended (expected in 12 min)",
 		},
 	}
 	var text strings.Builder

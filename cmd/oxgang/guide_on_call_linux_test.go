@@ -23,7 +23,7 @@ func TestGuide_on_call(t *testing.T) {
 		name: "on-call.md", least: 20, environ: append(recorded(t), state),
 		after: func(line string) {
 			if strings.Contains(line, " --wait ") { // the journal has its end a little later
-				tells(t, state, "failed at", "explain", "job", "labels")
+				tells(t, state, "labels failed ", "explain", "job", "labels")
 			}
 		},
 	})

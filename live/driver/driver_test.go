@@ -67,7 +67,7 @@ func TestDriver(t *testing.T) {
 		if err := story.WriteText(&text); err != nil {
 			t.Fatal(err)
 		}
-		for _, want := range []string{"second has been waiting 3m", "h100 0 of 1 GPU free", "it would get 1 h100 GPU if", "took 1.5 times as long in several racks"} {
+		for _, want := range []string{"second has been waiting 3m", "0 of 1 h100 GPU free", "it would get 1 h100 GPU if", "took 1.5 times as long in several racks"} {
 			if !strings.Contains(text.String(), want) {
 				t.Errorf("want %q in\n%s", want, text.String())
 			}

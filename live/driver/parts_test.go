@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -48,7 +49,8 @@ func inParts(t *testing.T, name string) {
 		t.Fatalf("parts %q, %v; want one for each hour", all, err)
 	}
 	for _, id := range []job.ID{"second", "third"} {
-		if few, whole := told(t, d, all[4:], id), told(t, d, all, id); few != whole {
+		older := regexp.MustCompile(`\n  changed .*`) // a change before the last parts is not read
+		if few, whole := told(t, d, all[4:], id), older.ReplaceAllString(told(t, d, all, id), ""); few != whole {
 			t.Errorf("of the last parts:\n%s\nof all:\n%s", few, whole)
 		}
 	}

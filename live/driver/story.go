@@ -73,7 +73,7 @@ func (d *Driver) foresee(ctx context.Context, s *explain.Story) {
 	}
 	if m.Change != nil {
 		whatif.Until(m.Change, s.Job, etas, passed)
-		m.Unblock = m.Change.String()
+		m.SetChange(m.Change)
 	}
 	eta, ok := etas[s.Job]
 	if !ok {

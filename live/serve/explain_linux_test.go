@@ -20,9 +20,9 @@ func TestExplain(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"late has been waiting", "cpu 0 of 4 slots free", "4 jobs hold GPUs, 1 waits",
-		"unblock  it would get 1 CPU slot if job busy",
-		"end      unknown: ",
+		"late has been waiting", "0 of 4 CPU slots free; 4 jobs run, 1 waits",
+		"unblock    it would get 1 CPU slot if job busy",
+		"unknown: ",
 	} {
 		if !strings.Contains(e.Text, want) {
 			t.Errorf("want %q in\n%s", want, e.Text)
@@ -49,9 +49,9 @@ func TestExplain_ended(t *testing.T) {
 			t.Fatal(err)
 		}
 		text, story = e.Text, string(e.Story)
-		return strings.Contains(text, "train failed at ")
+		return strings.Contains(text, "train failed ")
 	})
-	if want := " before: worker 0: exit code 3; its last lines:\n  no such folder: /data\n"; !strings.Contains(text, want) {
+	if want := " ago: worker 0: exit code 3; its last lines:\n  no such folder: /data\n"; !strings.Contains(text, want) {
 		t.Errorf("want %q in\n%s", want, text)
 	}
 	for _, field := range []string{`"unblock"`, `"weight"`, `"start"`, `"end"`} {
@@ -80,7 +80,7 @@ func TestExplain_running(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"train has been running on 1 CPU slot for ", "phase    running"} {
+	for _, want := range []string{"train has been running on 1 CPU slot for ", "cluster "} {
 		if !strings.Contains(e.Text, want) {
 			t.Errorf("want %q in\n%s", want, e.Text)
 		}

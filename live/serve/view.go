@@ -49,6 +49,7 @@ func (c *controller) state(ctx context.Context) *state {
 	for _, l := range c.backend.Live() {
 		s.live[l.Spec.ID] = l
 	}
+	s.reasons.Policy = c.o.Policy
 	s.reasons.Preemption = func(id job.ID) explain.Preemption {
 		if l, ok := s.live[id]; ok {
 			return preemption(&l)

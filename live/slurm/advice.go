@@ -46,6 +46,7 @@ func advise(ctx context.Context, o *Observation, c *Config) ([]Advice, error) {
 		return all, err
 	}
 	why, rows := explain.Now(snapshot, plan), rows(snapshot)
+	why.Policy = c.policy()
 	for i := range all {
 		a := &all[i]
 		if at, planned := rows[jobID(a.Job.ID)]; planned {

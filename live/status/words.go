@@ -112,8 +112,8 @@ func (r *Range) text() string {
 		text = at(r.Early)
 	default:
 		text = at(r.Early) + " to " + at(r.Late)
-		if !r.Likely.IsZero() {
-			text += ", median " + at(r.Likely)
+		if m := at(r.Likely); !r.Likely.IsZero() && m != at(r.Early) && m != at(r.Late) {
+			text += ", median " + m
 		}
 	}
 	if r.Probability > 0 && !r.Late.IsZero() {

@@ -71,27 +71,25 @@ const Recent = 200
 // leastHeld is the share of the last ranges that must have held for a range to be printed.
 const leastHeld = 0.7
 
-// Unreliable returns a sentence that begins with "unreliable: " if too few of the last ranges of this phase were right,
-// otherwise "".
+// NotReliable begins what Unreliable returns.
+const NotReliable = "unreliable: "
+
+// Unreliable returns "unreliable: ..." if too few of the last ranges of this phase were right, otherwise "".
 func (r *Range) Unreliable() string {
 	if float64(r.Held) >= leastHeld*float64(r.Of) {
 		return ""
 	}
-	return "unreliable: " + r.Phase.TrackRecord(r.Held, r.Of)
+	return NotReliable + r.Phase.Contained(r.Held, r.Of, [...]string{" intervals", " intervals for waiting jobs", " intervals for running jobs"}[r.Phase])
 }
 
-// TrackRecord states in words how many (right) of the last ranges (total) of this phase were right.
-func (p Phase) TrackRecord(right, total int) string {
-	one := [...]string{"start estimate", "end estimate for a waiting job", "end estimate for a running job"}[p]
-	many := [...]string{"start estimates", "end estimates for waiting jobs", "end estimates for running jobs"}[p]
+// Contained states in words how many (right) of the last ranges (total) of this phase were right. noun, " intervals", says
+// what ranges these are; it may be empty.
+func (p Phase) Contained(right, total int, noun string) string {
+	what := [...]string{"start", "end", "end"}[p]
 	if total == 1 {
-		return "the last " + one + map[bool]string{true: " was right", false: " was wrong"}[right == 1]
+		return "the last one " + map[bool]string{true: "contained", false: "missed"}[right == 1] + " the true " + what
 	}
-	verb := "were"
-	if right == 1 {
-		verb = "was"
-	}
-	return fmt.Sprintf("%d of the last %d %s %s right", right, total, many, verb)
+	return fmt.Sprintf("%d of the last %d%s contained the true %s", right, total, noun, what)
 }
 
 // most is the maximum number of predictions of one phase; the oldest are dropped.

@@ -13,6 +13,7 @@ import (
 )
 
 type clusterState struct {
+	policy  string // its name; empty: not known
 	now     time.Duration
 	cluster *cluster.Cluster
 	rentals []cluster.Rental
@@ -38,7 +39,7 @@ type row struct {
 
 func newClusterState(h journal.Header) clusterState {
 	return clusterState{
-		cluster: h.Cluster.Held(), rentals: h.Cluster.Rentals(), jobs: map[job.ID]*row{}, length: h.Round,
+		policy: h.Policy, cluster: h.Cluster.Held(), rentals: h.Cluster.Rentals(), jobs: map[job.ID]*row{}, length: h.Round,
 		freed: map[cluster.GPUType]int{}, freedAt: map[cluster.GPUType]time.Duration{},
 	}
 }
@@ -88,8 +89,8 @@ func (w *clusterState) free(t cluster.GPUType, n int) {
 }
 
 // freedOf returns the GPUs of a type that became free after the last round, as of a time.
-func (w *clusterState) freedOf(t cluster.GPUType, at time.Duration, waiting int) freed {
-	f := freed{gpus: w.freed[t], ago: at - w.freedAt[t], next: w.lastRound + w.length - at, waiting: waiting}
+func (w *clusterState) freedOf(t cluster.GPUType, at time.Duration) freed {
+	f := freed{gpus: w.freed[t], ago: at - w.freedAt[t], next: w.lastRound + w.length - at}
 	if f.ago > w.length || f.ago < 0 { // there was a round since, which is not recorded
 		return freed{}
 	}
@@ -178,8 +179,9 @@ func (w *clusterState) contextOf(r *row, at time.Duration) explainContext {
 }
 
 func (w *clusterState) contextWith(r *row, view View, at time.Duration) explainContext {
-	s := explainContext{spec: r.spec, why: r.why, holds: r.holds.Configuration, view: view, refused: w.refused}
-	s.freed = w.freedOf(r.why.Config.GPUType, at, view.Waiting)
+	s := explainContext{policy: w.policy, spec: r.spec, why: r.why, holds: r.holds.Configuration, view: view, refused: w.refused}
+	s.freed = w.freedOf(r.why.Config.GPUType, at)
+	s.gained, s.donors = w.donors(r.spec.ID)
 	if s.gave = w.gave(r.spec.ID); s.gave {
 		s.lost, s.takers = w.gains.had[r.spec.ID], w.takers(r.spec.ID)
 	}

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"regexp"
 	"strconv"
@@ -112,11 +111,11 @@ var (
 		{regexp.MustCompile(`it is (\S+) times as fast as with the fewest GPUs of its slowest type; with [^;]*, which are worth their price, it would be (\S+) times`), below},
 		{regexp.MustCompile(`its previous GPUs cost (\S+) (times) as much`), gain},
 		{regexp.MustCompile(`grew from (\d+) to (\d+)`), below},
-		{regexp.MustCompile(`shrank from (\d+) to (\d+)`), above},
+		{regexp.MustCompile(`was shrunk from (\d+) to (\d+)`), above},
 	}
 	freeOf   = regexp.MustCompile(`(\d+) (\w+) GPUs?(?: on \d+ nodes)?[^;:.]* (?:and|but) (none|\d+) (?:is|are) free[;.]`)
 	needs    = regexp.MustCompile(`it needs (?:at least )?(\d+)(?: \w+)? GPUs?`)
-	askedFor = regexp.MustCompile(`(?:asked    |asking for )(?:exactly )?(\d+)(?:[^\n(]* of [^\n(]*\((\d+) or more are enough)?`)
+	askedFor = regexp.MustCompile(`(?:asked      |asking for )(?:exactly )?(\d+)`)
 	lacks    = regexp.MustCompile(`(\d+) (\w+) GPUs?(?: on \d+ nodes)? would make it faster, but are not free`)
 	never    = regexp.MustCompile(`it asks for (\d+)(?: \w+)? GPUs?[^,]*, and the cluster has (?:at most )?(\d+)`)
 )
@@ -135,7 +134,7 @@ func contradiction(page string) string {
 	if m := never.FindStringSubmatch(page); m != nil && integer(m[1]) <= integer(m[2]) {
 		return "never: " + m[0]
 	}
-	if a, m := askedFor.FindStringSubmatch(page), needs.FindStringSubmatch(page); a != nil && m != nil && integer(cmp.Or(a[2], a[1])) != integer(m[1]) {
+	if a, m := askedFor.FindStringSubmatch(page), needs.FindStringSubmatch(page); a != nil && m != nil && integer(a[1]) != integer(m[1]) {
 		return "asked: " + a[0] + ", " + m[0]
 	}
 	if strings.Contains(page, " 0 jobs are ahead") {
@@ -149,9 +148,11 @@ func contradiction(page string) string {
 
 // againstFree compares free GPUs in a sentence with those of the page's cluster.
 func againstFree(page string) string {
-	page, _, _ = strings.Cut(page, "\n  next ") // of another time
+	page, after, _ := strings.Cut(page, "\n  afterwards ") // of another time
+	_, exact, _ := strings.Cut(after, "\n  at ")
+	page += exact
 	free := func(typ string) int {
-		m := regexp.MustCompile(typ + ` (\d+) of \d+ GPUs? free`).FindStringSubmatch(page)
+		m := regexp.MustCompile(`(\d+) of \d+ ` + typ + ` GPUs? free`).FindStringSubmatch(page)
 		if m == nil {
 			return 0
 		}
@@ -160,7 +161,7 @@ func againstFree(page string) string {
 	if m := freeOf.FindStringSubmatch(page); m != nil && integer(m[3]) != free(m[2]) {
 		return "free: " + m[0]
 	}
-	if m := lacks.FindStringSubmatch(page); m != nil && strings.Contains(page, "holds    no GPUs") && integer(m[1]) <= free(m[2]) {
+	if m := lacks.FindStringSubmatch(page); m != nil && strings.Contains(page, "holds       no GPUs") && integer(m[1]) <= free(m[2]) {
 		return "not free: " + m[0]
 	}
 	if m := regexp.MustCompile(`the plan had (\d+) (\w+) GPU.* are scattered`).FindStringSubmatch(page); m != nil && integer(m[1]) > free(m[2]) {
@@ -175,11 +176,11 @@ func againstPhase(page string) string {
 	now, _, _ = strings.Cut(now, "\n")
 	for _, c := range []struct{ says, against string }{
 		{"has been waiting", "keeps its GPUs"},
-		{"has been waiting", "there is room for it"},
+		{"has been waiting", "GPUs were free"},
 		{"has been waiting", "it is starting or restoring"},
 		{"has been waiting", "not preemptible, and keeps"},
 		{"has been running", "it is starting or restoring"},
-		{"has been running", "is free: all "},
+		{"has been running", "is free, because all "},
 		{"has been running", "come first"},
 		{"has been running", "and none is free"},
 	} {
@@ -249,8 +250,8 @@ func consistent(t *testing.T, text []byte) {
 
 // A page with a contradiction seeded into it is found, and one without is not.
 func TestContradiction(t *testing.T) {
-	const good = "a at 0h10m00s, under sia\n\na has been waiting 5s: others gain 1.08 times as much per t4 GPU, compared with its best choice of 2 t4 GPUs.\n\n" +
-		"  asked    4 GPUs of any type (2 or more are enough)\n  holds    no GPUs\n  cluster  t4 1 of 8 GPUs free; 1 job holds GPUs, 1 waits\n"
+	const good = "a, 10m00s after the start of the recording, under sia\n\na has been waiting 5s: others gain 1.08 times as much per t4 GPU, compared with its best choice of 2 t4 GPUs.\n\n" +
+		"  asked      2 or more GPUs of any type (4 requested)\n  cluster    1 of 8 t4 GPUs free; 1 job runs, 1 waits\n  at          0h10m00s\n  holds       no GPUs\n"
 	if bad := contradiction(good); bad != "" {
 		t.Fatal(bad)
 	}

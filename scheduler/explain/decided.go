@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -54,6 +55,8 @@ func (t *journalReader) preempted(r *row, held cluster.Allocation) {
 	sc.gave, sc.lost = true, held
 	s.takers = sc.takers
 	t.add(Preempted, held, cluster.Allocation{}, "", &sc)
+	reason, _, _ := strings.Cut(strings.TrimPrefix(sc.reason(), "preempted: "), "; ") // the rest has times as of now
+	t.happened(event{what: Preempted, verb: "was preempted", reason: reason})
 	s.phase, s.since, s.before, s.lost = job.Waiting, t.now, held, ""
 	clear(s.explained)
 	s.explained[r.why.Kind] = true
@@ -70,16 +73,26 @@ func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on
 	t.settle(t.now)
 	r.holds = now
 	sc := t.contextOf(r, t.now)
-	what, text := t.verb(held, now)
-	text += elsewhere(what, held, more(a.Placement, on)) + t.racks(a.Placement)
+	e := t.verb(held, now)
+	what, since := e.what, ""
+	if what == Started {
+		since = ", " + passed(t.came, t.now) + " after its submission"
+	}
+	how := elsewhere(what, held, more(a.Placement, on)) + t.racks(a.Placement)
 	switch {
 	case a.Free:
-		text += " at no cost"
+		how += " at no cost"
 	case a.Resized:
-		text += " while it continued to train"
+		how += " while it continued to train"
 	}
 	t.state.takers = sc.takers
-	t.add(what, held, now, text+": ", &sc)
+	t.add(what, held, now, e.verb+since+how+": ", &sc)
+	e.verb += how
+	e.reason, _, _ = strings.Cut(sc.template().why(&sc), ourLimit) // it has the time as of now
+	if _, faster := gained(&sc, ""); !faster {
+		e.takers = sc.lostTo()
+	}
+	t.happened(e)
 	if !held.IsZero() {
 		s.before, s.lost = held, ""
 	}
@@ -93,20 +106,23 @@ func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on
 	t.totals.Restarts = s.starts - 1
 }
 
-func (t *journalReader) verb(from, to cluster.Allocation) (What, string) {
+// verb returns a change of GPUs in words, without its reason.
+func (t *journalReader) verb(from, to cluster.Allocation) event {
+	n := from.AllGPUs()
 	switch {
 	case from.IsZero() && t.state.starts == 0:
-		return Started, fmt.Sprintf("started on %s, %s after its submission", both(to), passed(t.came, t.now))
+		return event{what: Started, verb: "started on " + both(to), since: "its start"}
 	case from.IsZero():
-		return Resumed, fmt.Sprintf("resumed on %s after %s without GPUs", both(to), passed(t.state.since, t.now))
+		after := " after " + passed(t.state.since, t.now) + " without GPUs"
+		return event{what: Resumed, verb: "resumed on " + both(to) + after, since: "it resumed" + after}
 	case from.GPUType != to.GPUType:
-		return Moved, fmt.Sprintf("%s from %s to %s", t.moved(), both(from), both(to))
-	case to.AllGPUs() > from.AllGPUs():
-		return Grown, fmt.Sprintf("grew from %d to %s", from.AllGPUs(), both(to))
-	case to.AllGPUs() < from.AllGPUs():
-		return Shrunk, fmt.Sprintf("shrank from %d to %s", from.AllGPUs(), both(to))
+		return event{what: Moved, verb: t.moved() + " from " + both(from) + " to " + both(to), since: "it moved from " + both(from)}
+	case to.AllGPUs() > n:
+		return event{what: Grown, verb: fmt.Sprintf("grew from %d to %s", n, both(to)), since: "it grew from " + count(n, "GPU")}
+	case to.AllGPUs() < n:
+		return event{what: Shrunk, verb: fmt.Sprintf("was shrunk from %d to %s", n, both(to)), since: "it was shrunk from " + count(n, "GPU")}
 	}
-	return Moved, t.moved() + " its " + both(to) + " to other nodes"
+	return event{what: Moved, verb: t.moved() + " its " + both(to) + " to other nodes", since: "it moved to other nodes"}
 }
 
 func (t *journalReader) moved() string {

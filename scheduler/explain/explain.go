@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -84,7 +85,7 @@ func Live(r *journal.Reader, id job.ID, seen LiveState) (*Story, error) {
 		then.state.phase = job.Running
 	}
 	story := &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec, seen.Preemption), Moment: t.moment(then, seen.At)}
-	story.Moment.Next, story.Moment.NextAt = "", nil
+	story.Moment.Next, story.Moment.NextAt, story.Moment.Live = "", nil, true
 	story.Note = noted(r.Sealed(), "")
 	return story, nil
 }
@@ -133,7 +134,7 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	then.context.preemption = t.preemption
 	if then.state.spec == nil {
 		came := time.Duration(t.totals.Submitted)
-		m.Sentence = fmt.Sprintf("%s had not been submitted yet. It was submitted %s later, at %s.", t.id, passed(at, came), clock(came))
+		m.Sentence = fmt.Sprintf("%s had not been submitted yet. It was submitted %s later.", t.id, passed(at, came))
 		return m
 	}
 	since := journal.Seconds(then.state.since)
@@ -141,7 +142,7 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	phase := then.state.phase
 	if phase.Terminal() {
 		m.Phase, m.Ended = phase.String(), true
-		m.Sentence = fmt.Sprintf("%s %s at %s, %s before%s", t.id, ended[phase], clock(then.state.since), passed(then.state.since, at), then.state.detail)
+		m.Sentence = fmt.Sprintf("%s %s %s ago%s", t.id, ended[phase], passed(then.state.since, at), then.state.detail)
 		if !strings.Contains(then.state.detail, "\n") {
 			m.Sentence += "."
 		}
@@ -164,7 +165,21 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 		m.LostHours += float64(then.row.holds.AllGPUs()) * max(0, at-then.state.train).Hours()
 	}
 	m.Sentence = t.sentence(then, phase, passed(then.state.since, at))
+	m.setChanged(then, at)
 	return m
+}
+
+// setChanged sets the words for the last change, if the sentence does not state it.
+func (m *Moment) setChanged(then *snapshot, at time.Duration) {
+	s := &then.state
+	if s.lost != "" {
+		m.lostAgo = "lost " + passed(s.lostAt, at) + " ago" + s.lostHow
+	}
+	m.resumed = s.last.what == Resumed
+	stated := s.phase == job.Restoring || s.phase == job.Running && then.settled() || then.context.gave && s.last.what == Preempted
+	if s.last.what != "" && !stated {
+		m.changed = s.last.text(passed(s.last.at, at)+" ago") + s.last.takers
+	}
 }
 
 const notSubmitted = "not submitted"
@@ -208,7 +223,13 @@ func (t *journalReader) sentence(then *snapshot, phase job.Phase, length string)
 		return fmt.Sprintf("%s has been in profiling for %s: %s.", t.id, length, because)
 	}
 	if phase == job.Restoring {
-		return fmt.Sprintf("%s got %s %s ago and is starting or restoring its checkpoint: %s.", t.id, held, length, because)
+		if last := &then.state.last; then.settled() {
+			because = last.reason + last.takers
+		}
+		return fmt.Sprintf("%s %s %s ago and %s: %s.", t.id, then.state.last.got(held), length, starting(then.state.starts), because)
+	}
+	if last := &then.state.last; phase == job.Running && then.settled() {
+		return fmt.Sprintf("%s has been running on %s for %s, since %s: %s.", t.id, held, length, last.since, last.reason+last.takers)
 	}
 	if phase == job.Running {
 		return fmt.Sprintf("%s has been running on %s for %s: %s.", t.id, held, length, because)
@@ -217,6 +238,51 @@ func (t *journalReader) sentence(then *snapshot, phase job.Phase, length string)
 		return fmt.Sprintf("%s was preempted %s ago: %s.", t.id, length, by)
 	}
 	return fmt.Sprintf("%s has been waiting %s: %s.", t.id, length, because)
+}
+
+// end says when the record of a job ends.
+func (t *journalReader) end(at time.Duration) string {
+	if t.now <= at {
+		return "its record ends here"
+	}
+	return "its record ends " + passed(at, t.now) + " later"
+}
+
+// settled reports whether a job has its GPUs only because nothing has changed since it got them. Then the reason for
+// the last change says more than its present one.
+func (then *snapshot) settled() bool {
+	if !then.row.ruled || then.context.gave || then.state.last.since == "" {
+		return false
+	}
+	switch why := then.context.reason(); then.row.why.Kind {
+	case policy.AsPlanned:
+		return why == keepsGPUs
+	case policy.Started:
+		return true
+	case policy.PinnedRestore:
+		return then.state.phase == job.Restoring
+	default:
+		return why == then.state.last.reason
+	}
+}
+
+// got says how a job that does not train yet got the GPUs that it holds.
+func (e *event) got(held string) string {
+	if e.what == Started || e.what == Resumed || e.verb == "" {
+		return "got " + held
+	}
+	if strings.Contains(e.verb, ",") {
+		return e.verb + ","
+	}
+	return e.verb
+}
+
+// starting says that a job with GPUs does not train yet.
+func starting(starts int) string {
+	if starts > 1 {
+		return "is restarting"
+	}
+	return "is starting"
 }
 
 // next sets the first change after a moment that matters: the start of a waiting job, else any change or the
@@ -228,15 +294,16 @@ func (t *journalReader) next(m *Moment, then *snapshot, at time.Duration) {
 			continue
 		}
 		m.NextAt = &c.At
-		m.Next = fmt.Sprintf("at %s, %s later: %s", clock(time.Duration(c.At)), passed(at, time.Duration(c.At)), c.Text)
+		what := event{verb: cmp.Or(c.event.verb, "was "+string(c.What)), reason: c.event.reason}
+		m.Next = "its record shows that " + what.text(passed(at, time.Duration(c.At))+" later")
 		return
 	}
 	switch {
 	case then.state.phase.Terminal():
 	case waiting:
-		m.Next = fmt.Sprintf("it did not start before the recording ends at %s", clock(t.now))
+		m.Next = t.end(at) + ", without a start"
 	default:
-		m.Next = fmt.Sprintf("nothing changed before the recording ends at %s", clock(t.now))
+		m.Next = t.end(at) + ", without a change"
 	}
 }
 

@@ -29,22 +29,22 @@ func config(nodes, gpus int, t cluster.GPUType) cluster.Configuration {
 var sentences = map[policy.Kind]string{
 	policy.Unexplained:      "its policy gives no reason",
 	policy.AsPlanned:        "it keeps its GPUs, as planned",
-	policy.Started:          "there is room for it",
+	policy.Started:          "enough GPUs were free",
 	policy.Grown:            "more GPUs make it 1.75 times as fast",
-	policy.Shrunk:           "other jobs gain more from the GPUs that it gave up",
+	policy.Shrunk:           "other jobs gain more from the GPUs that were taken from it",
 	policy.Moved:            "another GPU type makes it 2 times as fast",
-	policy.KeptNoRestart:    "it keeps its GPUs: a move to 16 a100 GPUs on 2 nodes would gain less than its restart costs; a restart counts less as the job gets older",
+	policy.KeptNoRestart:    "it keeps its GPUs, because a move to 16 a100 GPUs on 2 nodes would gain less than its restart costs; a restart counts less as the job gets older",
 	policy.AboveShare:       "more CPUs or memory than its GPUs' share make it 1.8 times as fast; it loses them when other jobs gain more from them",
 	policy.BelowShare:       "it is as fast with less than its GPUs' share of CPUs and memory; other jobs use the rest",
 	policy.PinnedRestore:    "it is starting or restoring its checkpoint, and is not interrupted; its size may change once it trains",
 	policy.PinnedNonPreempt: "it was submitted as not preemptible, and keeps its GPUs until it ends",
 	policy.Reserved:         "it holds its reservation of 8 a100 GPUs until it ends",
-	policy.Promised:         "it has precedence: to finish at most a little later than under EASY backfilling, it must finish within 1h30m",
+	policy.Promised:         "it comes first, because jobs may end only a little later than under easy: its limit is in 1h30m",
 	policy.WaitNoCapacity:   "it needs 8 a100 GPUs, and 3 are free",
 	policy.WaitServed:       "it needs 8 a100 GPUs, and 3 are free; its policy ranks the jobs that hold GPUs ahead of it",
 	policy.WaitPriority:     "it needs 8 a100 GPUs, and 3 are free; jobs of a higher priority come first",
 	policy.WaitShare:        "it needs 8 a100 GPUs, and 3 are free; jobs of other users or namespaces come first, up to their shares",
-	policy.WaitPrice:        "3 jobs that gain more from a100 GPUs come first: x, y and z",
+	policy.WaitPrice:        "3 jobs that gain more from a100 GPUs come first (x, y and z)",
 	policy.WaitHost:         "no node has 4 a100 GPUs free together with the 24 cores and 372.5 GiB of memory that it needs",
 	policy.WaitOrder:        "1 job is ahead of it in the queue (w), and it needs 8 GPUs",
 	policy.WaitBackfill:     "the 8 GPUs that it needs are free, but its start would delay the first job in the queue, which is expected to start in 1h00m; it can start after that job, or earlier if more GPUs become free",
@@ -53,7 +53,7 @@ var sentences = map[policy.Kind]string{
 	policy.Reclaimed:        "the owner took back its nodes, with 12 t4 GPUs on 2 nodes; it can get other GPUs from the next round on",
 	policy.WaitProfile:      "its speed on one GPU of each type is not measured yet; the first round after the measurement decides on it",
 	policy.WaitTurn:         "jobs take turns, and it had GPUs for 5m00s of the 20m00s since it was submitted; its next turn comes after the turns of other jobs",
-	policy.WaitPlanned:      "jobs take turns, and its turn is planned: 2 a100 GPUs in 4m00s, for 10m00s; it starts earlier if other jobs end early; new jobs can delay it",
+	policy.WaitPlanned:      "jobs take turns; the turn of this job begins in 4m00s, with 2 a100 GPUs for 10m00s; it starts earlier if other jobs end early; new jobs can delay it",
 	policy.Unpredicted:      "it keeps 2 a100 GPUs; the plan assumes that its batch size stays at 96, because its schedule does not predict changes",
 	policy.Evicted:          "the plan had 16 a100 GPUs on 2 nodes for it, but the nodes went to other jobs; the next round tries again",
 	policy.KeptNoPlace:      "the plan had 4 a100 GPUs for it, but the nodes went to other jobs, so it keeps what it has; the next round tries again",
@@ -90,13 +90,13 @@ func TestView(t *testing.T) {
 		v            TypeView
 		text, prices string
 	}{
-		{TypeView{Price: &price}, "a100 3 of 8 GPUs free", "a100 1.7"},
-		{TypeView{Price: &none}, "a100 3 of 8 GPUs free", "a100 0"},
-		{TypeView{Price: &none, CPU: 0.04}, "a100 3 of 8 GPUs free", "a100 a core 0.04 and a GB of memory 0"},
-		{TypeView{Price: &price, Memory: 0.5}, "a100 3 of 8 GPUs free", "a100 1.7, a core 0 and a GB of memory 0.5"},
-		{TypeView{}, "a100 3 of 8 GPUs free", ""},
-		{TypeView{Starting: 16}, "a100 3 of 8 GPUs free, 16 rented and not up yet", ""},
-		{TypeView{Starting: 8, Refused: true, Price: &price}, "a100 3 of 8 GPUs free, 8 rented and not up yet, none left at the provider", "a100 1.7"},
+		{TypeView{Price: &price}, "3 of 8 a100 GPUs free", "a100 1.7"},
+		{TypeView{Price: &none}, "3 of 8 a100 GPUs free", "a100 0"},
+		{TypeView{Price: &none, CPU: 0.04}, "3 of 8 a100 GPUs free", "a100 a core 0.04 and a GB of memory 0"},
+		{TypeView{Price: &price, Memory: 0.5}, "3 of 8 a100 GPUs free", "a100 1.7, a core 0 and a GB of memory 0.5"},
+		{TypeView{}, "3 of 8 a100 GPUs free", ""},
+		{TypeView{Starting: 16}, "3 of 8 a100 GPUs free, 16 rented a100 GPUs not up yet", ""},
+		{TypeView{Starting: 8, Refused: true, Price: &price}, "3 of 8 a100 GPUs free, 8 rented a100 GPUs not up yet, no more a100 GPUs at the provider", "a100 1.7"},
 	} {
 		v := c.v
 		v.Type, v.GPUs, v.Free = "a100", 8, 3
@@ -124,11 +124,11 @@ func TestView_of_rented_nodes(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	say("t4 4 of 4 GPUs free")
+	say("4 of 4 t4 GPUs free")
 	w.event(scheduler.NodesChanged{Cluster: c.Held(), Rentals: []cluster.Rental{{Offer: c.Offers()[0], Starting: 1}}})
-	say("t4 4 of 4 GPUs free; a100 8 rented and not up yet")
+	say("4 of 4 t4 GPUs free, 8 rented a100 GPUs not up yet")
 	w.event(scheduler.NodesChanged{Cluster: c, Rentals: []cluster.Rental{{Offer: c.Offers()[0], Ready: 1}}})
-	say("t4 4 of 4 GPUs free; a100 8 of 8 GPUs free")
+	say("4 of 4 t4 GPUs free, 8 of 8 a100 GPUs free")
 }
 
 func TestHolding_names_CPUs_and_memory_where_they_count(t *testing.T) {
@@ -157,7 +157,7 @@ func TestSentences_say_when_prices_are_not_all(t *testing.T) {
 			"it keeps its GPUs, as planned; 8 a100 GPUs would make it faster, but are not free",
 			"it is 3.14 times as fast as with the fewest GPUs of its slowest type; with 8 a100 GPUs, which are worth their price, it would be 5.1 times as fast",
 		},
-		{policy.Reason{Kind: policy.Shrunk, Config: config(3, 24, "rtx")}, "other jobs gain more from the GPUs that it gave up", ""},
+		{policy.Reason{Kind: policy.Shrunk, Config: config(3, 24, "rtx")}, "other jobs gain more from the GPUs that were taken from it", ""},
 	} {
 		s := explainContext{why: c.why}
 		if diff := cmp.Diff(c.text, s.because()); diff != "" {
@@ -313,10 +313,10 @@ func render(t testing.TB, s *Story, err error) string {
 func TestAt_says_what_was_lost(t *testing.T) {
 	text := story(t)
 	for at, want := range map[time.Duration]string{
-		30*time.Minute + 30*time.Second: "\n  before   4 a100 GPUs, lost at 0h30m00s: node a0 failed\n",
-		35 * time.Minute:                "\n  before   4 a100 GPUs, lost at 0h30m00s: node a0 failed\n",
-		42 * time.Minute:                "\n  before   4 t4 GPUs\n",
-		time.Hour:                       "\n  held     2 a100 GPUs\n",
+		30*time.Minute + 30*time.Second: "\n  changed    30s ago it lost 4 a100 GPUs: node a0 failed; it continues from its last checkpoint\n",
+		35 * time.Minute:                "\n  before     4 a100 GPUs, lost 5m00s ago: node a0 failed\n",
+		42 * time.Minute:                "cifar10-17 was preempted 2m00s ago: no other job got its 4 t4 GPUs; ",
+		time.Hour:                       "\n  held       2 a100 GPUs\n",
 	} {
 		s, err := At(reader(t, text), "cifar10-17", at)
 		if got := render(t, s, err); !strings.Contains(got, want) {
@@ -330,18 +330,18 @@ func TestLife(t *testing.T) {
 	got := render(t, s, err)
 	want := `cifar10-17 under sia
 
-     0h10m00s  submitted, asking for 1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
+     0h10m00s  submitted, asking for 1 to 8 GPUs of any type (2 requested), batch size 128 to 4096
      0h10m00s  waits: its speed on one GPU of each type is not measured yet
      0h13m00s  profiled on one GPU of each type, which took 3m00s
-     0h13m00s  waits: no GPU of its best type is free: all 8 a100 GPUs are held by a job that gains more from them (bert-1)
+     0h13m00s  waits: no GPU of its best type is free, because all 8 a100 GPUs are held by a job that gains more from them (bert-1)
      0h15m00s  still waits: it needs at least 1 a100 GPU, and none is free
-     0h17m00s  started on 2 a100 GPUs, 7m00s after its submission: there is room for it
+     0h17m00s  started on 2 a100 GPUs, 7m00s after its submission: enough GPUs were free
      0h20m00s  grew from 2 to 4 a100 GPUs: more GPUs make it 1.75 times as fast
      0h30m00s  lost 4 a100 GPUs: node a0 failed; it continues from its last checkpoint
-     0h31m00s  resumed on 4 t4 GPUs after 1m00s without GPUs: there is room for it
+     0h31m00s  resumed on 4 t4 GPUs after 1m00s without GPUs: enough GPUs were free
      0h40m00s  preempted: no other job got its 4 t4 GPUs; jobs take turns, and it had GPUs for 5m00s of the 5m00s since it was submitted
      0h45m00s  resumed on 4 a100 GPUs after 5m00s without GPUs: another GPU type makes it 2.33 times as fast
-     0h46m00s  shrank from 4 to 2 a100 GPUs: other jobs gain more from the GPUs that it gave up
+     0h46m00s  was shrunk from 4 to 2 a100 GPUs: other jobs gain more from the GPUs that were taken from it
      1h00m00s  completed, 50m00s after submission
 
 Completed after 50m00s: 3m00s profiling, 10m00s waiting, 37m00s with GPUs.
@@ -366,38 +366,28 @@ func TestAt(t *testing.T) {
 		at   time.Duration
 		want string
 	}{
-		"waiting": {14*time.Minute + 30*time.Second, `cifar10-17 at 0h14m30s, under sia
+		"waiting": {14*time.Minute + 30*time.Second, `cifar10-17, 14m30s after the start of the recording, under sia
 
-cifar10-17 has been waiting 1m30s: no GPU of its best type is free: all 8 a100 GPUs are held by a job that gains more from them (bert-1).
+cifar10-17 has been waiting 1m30s: no GPU of its best type is free, because all 8 a100 GPUs are held by a job that gains more from them (bert-1).
 
-  asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
-  phase    waiting
-  since    0h13m00s, 1m30s ago
-  holds    no GPUs
-  cluster  a100 0 of 8 GPUs free; t4 4 of 4 GPUs free; 1 job holds GPUs, 1 waits
-  next     at 0h17m00s, 2m30s later: started on 2 a100 GPUs, 7m00s after its submission: there is room for it
+  asked      1 to 8 GPUs of any type (2 requested), batch size 128 to 4096
+  cluster    0 of 8 a100 GPUs free, 4 of 4 t4 GPUs free; 1 job runs, 1 waits
+  afterwards its record shows that 2m30s later it started on 2 a100 GPUs: enough GPUs were free
 `},
-		"running": {25 * time.Minute, `cifar10-17 at 0h25m00s, under sia
+		"running": {25 * time.Minute, `cifar10-17, 25m00s after the start of the recording, under sia
 
-cifar10-17 has been running on 4 a100 GPUs for 5m00s: it keeps its GPUs, as planned.
+cifar10-17 has been running on 4 a100 GPUs for 5m00s, since it grew from 2 GPUs: more GPUs make it 1.75 times as fast.
 
-  asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
-  phase    running
-  since    0h20m00s, 5m00s ago
-  holds    4 a100 GPUs
-  before   2 a100 GPUs
-  cluster  a100 4 of 8 GPUs free; t4 4 of 4 GPUs free; 1 job holds GPUs, 0 wait
-  lost     0.05 GPU-hours to its start and 1 restart
-  next     at 0h30m00s, 5m00s later: lost 4 a100 GPUs: node a0 failed; it continues from its last checkpoint
+  asked      1 to 8 GPUs of any type (2 requested), batch size 128 to 4096
+  cluster    4 of 8 a100 GPUs free, 4 of 4 t4 GPUs free; 1 job runs, 0 wait
+  afterwards its record shows that 5m00s later it lost 4 a100 GPUs: node a0 failed; it continues from its last checkpoint
 `},
-		"after the end of the recording": {100 * time.Hour, `cifar10-17 at 100h00m00s, under sia
+		"after the end of the recording": {100 * time.Hour, `cifar10-17, 4d04h after the start of the recording, under sia
 
-cifar10-17 completed at 1h00m00s, 4d03h before.
+cifar10-17 completed 4d03h ago.
 
-  asked    1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096
-  phase    completed
-  since    1h00m00s, 4d03h ago
-  held     2 a100 GPUs
+  asked      1 to 8 GPUs of any type (2 requested), batch size 128 to 4096
+  held       2 a100 GPUs
 `},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -418,13 +408,13 @@ func TestAt_in_every_phase(t *testing.T) {
 		phase, sentence string
 		note            string
 	}{
-		{"cifar10-17", -m, "not submitted", "cifar10-17 had not been submitted yet. It was submitted 10m00s later, at 0h10m00s.", ""},
-		{"cifar10-17", 9 * m, "not submitted", "cifar10-17 had not been submitted yet. It was submitted 1m00s later, at 0h10m00s.", ""},
+		{"cifar10-17", -m, "not submitted", "cifar10-17 had not been submitted yet. It was submitted 10m00s later.", ""},
+		{"cifar10-17", 9 * m, "not submitted", "cifar10-17 had not been submitted yet. It was submitted 1m00s later.", ""},
 		{"cifar10-17", 12 * m, "profiling", "cifar10-17 has been in profiling for 2m00s: its speed on one GPU of each type is not measured yet", ""},
-		{"cifar10-17", 17*m + 10*time.Second, "restoring", "cifar10-17 got 2 a100 GPUs 10s ago and is starting or restoring", ""},
+		{"cifar10-17", 17*m + 10*time.Second, "restoring", "cifar10-17 got 2 a100 GPUs 10s ago and is starting: enough", ""},
 		{"cifar10-17", 30*m + time.Second, "waiting", "cifar10-17 has been waiting 1s: ", ""},
 		{"cifar10-17", 41 * m, "waiting", "cifar10-17 was preempted 1m00s ago: no other job got its 4 t4 GPUs; jobs take turns", ""},
-		{"cifar10-17", 60 * m, "completed", "cifar10-17 completed at 1h00m00s, 0s before.", ""},
+		{"cifar10-17", 60 * m, "completed", "cifar10-17 completed 0s ago.", ""},
 		{"cifar10-2", 99 * m, "waiting", "cifar10-2 has been waiting 0s: the next round decides on it", "The recording ends at 1h01m00s; this is the state at its end."},
 	} {
 		s, err := At(reader(t, text), c.id, c.at)
@@ -445,10 +435,10 @@ func TestAt_names_those_who_offer_more(t *testing.T) {
 	}
 	r.round(time.Minute, 9, offer("mine", 1, "a100"), offer("more", 2, "a100"), offer("less", 0.5, "a100"), offer("other", 3, "t4"))
 	s, err := At(reader(t, r.text()), "mine", time.Minute)
-	if err != nil || !strings.Contains(s.Moment.Sentence, "1 job that gains more from a100 GPUs comes first: more.") {
+	if err != nil || !strings.Contains(s.Moment.Sentence, "1 job that gains more from a100 GPUs comes first (more).") {
 		t.Errorf("got %v, %v", s, err)
 	}
-	if want := "it did not start before the recording ends at 0h01m00s"; s.Moment.Next != want {
+	if want := "its record ends here, without a start"; s.Moment.Next != want {
 		t.Errorf("next: got %q, want %q", s.Moment.Next, want)
 	}
 }
@@ -486,13 +476,13 @@ func TestWho_got_the_GPUs_is_named(t *testing.T) {
 	text := r.text()
 	life, err := Life(reader(t, text), "mine")
 	got := render(t, life, err)
-	for _, want := range []string{"other jobs gain more from the GPUs that it gave up; other started on 1 of its previous GPUs\n", "preempted: other got its 2 a100 GPUs\n"} {
+	for _, want := range []string{"other jobs gain more from the GPUs that were taken from it; other started on 1 of its previous GPUs\n", "preempted: other got its 2 a100 GPUs\n"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %s\nwant %q", got, want)
 		}
 	}
 	page, err := At(reader(t, text), "mine", 3*time.Minute)
-	if got := render(t, page, err); !strings.Contains(got, "before   2 a100 GPUs; other got 2 of them\n") || page.Moment.Takers[0].Job != "other" {
+	if got := render(t, page, err); !strings.Contains(got, "mine was preempted 0s ago: other got its 2 a100 GPUs.") || page.Moment.Takers[0].Job != "other" {
 		t.Error(got)
 	}
 }
@@ -507,7 +497,7 @@ func TestWho_got_the_GPUs_of_a_job_that_ended(t *testing.T) {
 	r.round(2*time.Minute, 1, decided{"mine", policy.Reason{Kind: policy.Shrunk, Config: four, Value: 1, Limit: 2}, two, "a0", true}, decided{"other", starts, two, "a0", true})
 	r.exit(3*time.Minute, "mine", scheduler.Done, "")
 	page, err := At(reader(t, r.text()), "mine", 4*time.Minute)
-	if got := render(t, page, err); !strings.Contains(got, "  held     2 a100 GPUs\n") {
+	if got := render(t, page, err); !strings.Contains(got, "  held       2 a100 GPUs\n") {
 		t.Error(got)
 	}
 }
@@ -538,9 +528,9 @@ func TestLive_counts_to_the_present(t *testing.T) {
 		sentence string
 	}{
 		"waits":    {text, LiveState{At: 63 * time.Minute}, "cifar10-2", "cifar10-2 has been waiting 2m00s: "},
-		"starts":   {restores, LiveState{At: 20 * time.Minute}, "cifar10-17", "cifar10-17 got 2 a100 GPUs 3m00s ago and is starting or restoring"},
-		"runs":     {restores, LiveState{At: 20 * time.Minute, Up: true}, "cifar10-17", "cifar10-17 has been running on 2 a100 GPUs for 3m00s: "},
-		"complete": {text, LiveState{At: 70 * time.Minute, Up: true}, "cifar10-17", "cifar10-17 completed at 1h00m00s, 10m00s before."},
+		"starts":   {restores, LiveState{At: 20 * time.Minute}, "cifar10-17", "cifar10-17 got 2 a100 GPUs 3m00s ago and is starting: "},
+		"runs":     {restores, LiveState{At: 20 * time.Minute, Up: true}, "cifar10-17", "cifar10-17 has been running on 2 a100 GPUs for 3m00s, since its start: "},
+		"complete": {text, LiveState{At: 70 * time.Minute, Up: true}, "cifar10-17", "cifar10-17 completed 10m00s ago."},
 	} {
 		s, err := Live(reader(t, c.text), c.id, c.seen)
 		if err != nil {
@@ -577,7 +567,7 @@ func TestStory_as_JSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"job":"cifar10-17","policy":"sia","asked":"1 to 8 GPUs (2 requested) of any type, batch size 128 to 4096",` +
+	want := `{"job":"cifar10-17","policy":"sia","asked":"1 to 8 GPUs of any type (2 requested), batch size 128 to 4096",` +
 		`"moment":{"at":840,"phase":"waiting","since":780,"reason":"waiting: price too high","sentence":"…","details":"others gain 1.42 times as much per a100 GPU, compared with its best choice of 2 a100 GPUs",` +
 		`"cluster":{"types":[{"type":"a100","gpus":8,"free":0,"price":1.7},{"type":"t4","gpus":4,"free":4}],"running":1,"waiting":1},"next":"…","next_at":1020,"best":{"nodes":1,"gpus":2,"type":"a100"}}}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {

@@ -25,7 +25,7 @@ func grew(s *explainContext) string {
 		return moved(s) // journals of older versions have the kind Grown for some moves
 	}
 	if s.why.Value == 0 && s.why.Limit == 0 {
-		return "its policy has more GPUs for it"
+		return s.scheduler() + " has more GPUs for it"
 	}
 	if text, ok := gained(s, "more GPUs make"); ok {
 		return text
@@ -111,11 +111,11 @@ func shrank(s *explainContext) string {
 	_, _, same := apart(s.why.Value, s.why.Limit)
 	switch {
 	case s.why.Limit > 0 && same:
-		return "other jobs gain as much from the GPUs that it gave up"
+		return "other jobs gain as much from the GPUs that were taken from it"
 	case s.why.Limit > 0 && s.why.Value <= 0:
-		return "it gained nothing from the GPUs that it gave up, and other jobs do"
+		return "it gained nothing from the GPUs that were taken from it, and other jobs do"
 	}
-	return "other jobs gain more from the GPUs that it gave up"
+	return "other jobs gain more from the GPUs that were taken from it"
 }
 
 func shrankDetails(s *explainContext) string {
@@ -134,10 +134,11 @@ func restartDetails(s *explainContext) string {
 	return better + y + " times"
 }
 
+const keepsGPUs = "it keeps its GPUs, as planned"
+
 func planned(s *explainContext) string {
-	const keeps = "it keeps its GPUs, as planned"
 	if _, _, same := apart(s.why.Value, s.why.Limit); same || s.why.Limit <= 0 {
-		return keeps
+		return keepsGPUs
 	}
 	free, known := s.freeOf(s.why.Config)
 	if s.holds.GPUType == s.why.Config.GPUType {
@@ -147,7 +148,7 @@ func planned(s *explainContext) string {
 	if known && free >= s.why.Config.GPUs {
 		lack = "were not free in the last round"
 	}
-	return fmt.Sprintf("%s; %s would make it faster, but %s", keeps, amount(s.why.Config), lack)
+	return fmt.Sprintf("%s; %s would make it faster, but %s", keepsGPUs, amount(s.why.Config), lack)
 }
 
 func plannedDetails(s *explainContext) string {

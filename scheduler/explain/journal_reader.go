@@ -3,6 +3,7 @@ package explain
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/oxgang/oxgang/internal/printable"
@@ -16,7 +17,6 @@ import (
 type journalReader struct {
 	clusterState
 	id      job.ID
-	policy  string
 	start   time.Time
 	came    time.Duration // when the job was submitted; negative if before the recording
 	state   state
@@ -34,6 +34,9 @@ type state struct {
 	before    cluster.Allocation
 	takers    []Taker // of what it had before
 	lost      string  // when and how a failure took what it had before; empty: none did
+	lostAt    time.Duration
+	lostHow   string
+	last      event // the last change of its GPUs
 	starts    int
 	explained map[policy.Kind]bool // reasons of the present wait that have a change already
 	train     time.Duration        // start of its time with GPUs and without training, while restoring
@@ -41,7 +44,7 @@ type state struct {
 }
 
 func newJournalReader(h journal.Header, id job.ID) *journalReader {
-	return &journalReader{clusterState: newClusterState(h), id: id, policy: h.Policy, start: h.Start}
+	return &journalReader{clusterState: newClusterState(h), id: id, start: h.Start}
 }
 
 // listen reads the journal to its end, and calls before with the time of each record before handling it.
@@ -110,6 +113,12 @@ func (t *journalReader) take(rec journal.Record) {
 			t.trains(ev.Interval)
 		}
 	}
+}
+
+// happened notes the last change of a job's GPUs, and adds its words to the last Change.
+func (t *journalReader) happened(e event) {
+	e.at = t.now
+	t.state.last, t.changes[len(t.changes)-1].event = e, e
 }
 
 // add adds a change of the job. why is the context of the round that decided it; nil: no round did.
@@ -215,8 +224,9 @@ func (t *journalReader) exited(ev scheduler.Exited, r *row) {
 			then = "starts from the beginning: it has no checkpoints"
 		}
 		t.add(Lost, held, cluster.Allocation{}, "lost "+both(held)+detail+"; it "+then, nil)
+		t.happened(event{what: Lost, verb: "lost " + both(held), reason: strings.TrimPrefix(detail+"; it "+then, ": ")})
 		s.phase, s.since, s.before, s.takers = job.Waiting, t.now, held, nil
-		s.lost = "lost at " + clock(t.now) + detail
+		s.lost, s.lostAt, s.lostHow = "lost at "+clock(t.now)+detail, t.now, detail
 		clear(s.explained)
 		return
 	}
@@ -225,6 +235,7 @@ func (t *journalReader) exited(ev scheduler.Exited, r *row) {
 	end := journal.Seconds(t.now)
 	t.totals.Ended, t.totals.Outcome = &end, s.phase.String()
 	t.add(Ended, held, cluster.Allocation{}, s.phase.String()+detail+", "+passed(t.came, t.now)+" after submission", nil)
+	t.happened(event{what: Ended, verb: ended[s.phase], reason: ev.Detail})
 }
 
 var lastPhase = map[scheduler.Outcome]job.Phase{

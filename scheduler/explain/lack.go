@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
@@ -43,16 +44,23 @@ func need(s *explainContext, n int, words string) string {
 	case asked == 0 || n <= asked || !s.spec.Reservation.IsZero():
 		return map[bool]string{true: "it needs at least ", false: "it needs "}[s.spec == nil || s.spec.Adaptivity.Has(job.GPUCount)] + words
 	case s.spec.Adaptivity.Has(job.GPUCount) && n == s.spec.Requested(s.why.Config.GPUType):
-		return "its policy starts it only with " + words + ", as many as it requested"
+		return s.scheduler() + " starts it only with " + requested(n, words)
 	}
-	return "its policy offers it no fewer than " + words
+	return s.scheduler() + " offers it no fewer than " + words
+}
+
+// requested returns "all 12 GPUs that it requested", or "12 t4 GPUs on 3 nodes, as many as it requested".
+func requested(n int, words string) string {
+	if n > 1 && strings.HasPrefix(words, count(n, "GPU")) {
+		return "all " + count(n, "GPU") + " that it requested"
+	}
+	return words + ", as many as it requested"
 }
 
 type freed struct {
-	gpus    int
-	ago     time.Duration
-	next    time.Duration // at most, until the next round; 0: not known
-	waiting int
+	gpus int
+	ago  time.Duration
+	next time.Duration // at most, until the next round; 0: not known
 }
 
 func (f *freed) later(d time.Duration) {
@@ -65,14 +73,7 @@ func (f *freed) text(t cluster.GPUType) string {
 	if f.next > 0 {
 		round += ", within " + span(f.next) + ","
 	}
-	then := "assigns them to it or to other jobs"
-	switch {
-	case f.waiting == 1:
-		then = "should start it on some or all of them"
-	case f.gpus == 1:
-		then = "assigns it to this job or to another"
-	}
-	return fmt.Sprintf("%s became free %s ago; %s %s", gpus(f.gpus, t), span(f.ago), round, then)
+	return fmt.Sprintf("%s became free %s ago; %s decides who gets %s", gpus(f.gpus, t), span(f.ago), round, map[bool]string{true: "it", false: "them"}[f.gpus == 1])
 }
 
 // short says how many GPUs a job needs, and how many are free in the view or were in the last round.
@@ -162,9 +163,9 @@ func outbid(s *explainContext) string {
 	case known && free >= c.GPUs && free-s.freed.gpus < c.GPUs:
 		return s.freed.text(c.GPUType)
 	case len(s.rivals) == 1:
-		return fmt.Sprintf("1 job that gains more from %s comes first: %s", slots(c.GPUType), s.rivals[0])
+		return fmt.Sprintf("1 job that gains more from %s comes first (%s)", slots(c.GPUType), s.rivals[0])
 	case len(s.rivals) > 1:
-		return fmt.Sprintf("%d jobs that gain more from %s come first: %s", len(s.rivals), slots(c.GPUType), named(s.rivals, len(s.rivals)))
+		return fmt.Sprintf("%d jobs that gain more from %s come first (%s)", len(s.rivals), slots(c.GPUType), named(s.rivals, len(s.rivals)))
 	case known && free >= c.GPUs:
 		return gpus(free, c.GPUType) + map[bool]string{true: " is", false: " are"}[free == 1] + " free, but starting it was not better for all jobs together"
 	case s.why.Value <= 0:
@@ -179,9 +180,9 @@ func outbid(s *explainContext) string {
 
 func (s *explainContext) noneFree() string {
 	if s.spec == nil || !s.eligibleElsewhere() {
-		return "no GPU is free: "
+		return "no GPU is free, because "
 	}
-	return "no GPU of its best type is free: "
+	return "no GPU of its best type is free, because "
 }
 
 func (s *explainContext) eligibleElsewhere() bool {
@@ -252,14 +253,11 @@ func (s *explainContext) enoughFree(n int) string {
 
 // unplaced names the jobs that got GPUs in the plan without a placement: they wait, too.
 func unplaced(s *explainContext) string {
-	switch n := len(s.displaced); n {
-	case 0:
+	n := len(s.displaced)
+	if n == 0 {
 		return ""
-	case 1:
-		return "; the free GPUs planned for " + s.displaced[0] + " are scattered"
-	default:
-		return "; the free GPUs planned for " + named(s.displaced, n) + " are scattered"
 	}
+	return "; free GPUs are planned for " + named(s.displaced, n) + ", but too scattered over nodes"
 }
 
 func scattered(s *explainContext) string {

@@ -15,6 +15,8 @@ type Because struct {
 
 // Reasons explain why each job has the GPUs that a plan gives it. They are computed on first use.
 type Reasons struct {
+	// Policy is the name of the policy, for sentences; may be empty.
+	Policy string
 	// Preemption, if not nil, returns why a job must not be preempted.
 	Preemption func(job.ID) Preemption
 
@@ -71,7 +73,7 @@ func (r *Reasons) find(id job.ID) (int, bool) {
 
 func (r *Reasons) prepare() {
 	s, p := r.s, r.p
-	w := &clusterState{cluster: s.Cluster, rentals: s.Rentals, prices: p.Prices, refused: p.Refused, gains: newGains(), jobs: make(map[job.ID]*row, len(s.Jobs))}
+	w := &clusterState{policy: r.Policy, cluster: s.Cluster, rentals: s.Rentals, prices: p.Prices, refused: p.Refused, gains: newGains(), jobs: make(map[job.ID]*row, len(s.Jobs))}
 	rows := make([]row, len(s.Jobs))
 	for i, j := range s.Jobs {
 		d := &p.Jobs[i]

@@ -31,10 +31,10 @@ func TestNow(t *testing.T) {
 	add("dearer", cluster.Configuration{}, policy.Reason{Kind: policy.WaitPrice, Config: four, Value: 0.5, Limit: 2})
 	all := explain.Now(s, p)
 	for id, want := range map[job.ID]struct{ reason, text string }{
-		"runs":   {"started", "there is room for it"},
+		"runs":   {"started", "GPUs on its nodes came from stops"},
 		"stops":  {"waiting: no capacity", "preempted: runs started on its 4 a100 GPUs"},
 		"dear":   {"waiting: price too high", "4 a100 GPUs are free, but starting it was not better for all jobs together"},
-		"dearer": {"waiting: price too high", "1 job that gains more from a100 GPUs comes first: dear"},
+		"dearer": {"waiting: price too high", "1 job that gains more from a100 GPUs comes first (dear)"},
 	} {
 		if got := all.Of(id); got.Reason != want.reason || !strings.Contains(got.Text, want.text) {
 			t.Errorf("%s: %+v, want %q and %q", id, got, want.reason, want.text)

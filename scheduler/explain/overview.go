@@ -112,10 +112,9 @@ func overviewFrom(f *journal.File, from, at time.Duration) (*overviewReader, *jo
 
 type overviewReader struct {
 	clusterState
-	begun  time.Time
-	policy string
-	all    map[job.ID]*life
-	ends   []OverviewEnd
+	begun time.Time
+	all   map[job.ID]*life
+	ends  []OverviewEnd
 	// decided: the actions of the last round were read. A checkpoint, which follows a round, lacks them.
 	decided bool
 }
@@ -130,7 +129,7 @@ type life struct {
 
 // newOverviewReader begins at a checkpoint, or at the start of a journal if c is nil.
 func newOverviewReader(h journal.Header, c *journal.Checkpoint) *overviewReader {
-	t := &overviewReader{clusterState: newClusterState(h), begun: h.Start, policy: h.Policy, all: map[job.ID]*life{}}
+	t := &overviewReader{clusterState: newClusterState(h), begun: h.Start, all: map[job.ID]*life{}}
 	if c == nil {
 		return t
 	}

@@ -6,8 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler/calibration"
+	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
@@ -22,20 +25,22 @@ func TestOutlook(t *testing.T) {
 	tested := in(3*time.Hour, 390*time.Minute, 50*time.Hour)
 	tested.Held, tested.Of = 6, 8
 	for want, m := range map[string]*Moment{
-		"":                 {},
-		"next at 0h10m00s": {Next: "at 0h10m00s"},
-		"lost 1.25 GPU-hours to its start and 2 restarts":                                      {LostHours: 1.25, Starts: 3},
-		"unblock it would get (1, 4, a100) if it asked for 4 GPUs":                             {Unblock: "it would get (1, 4, a100) if it asked for 4 GPUs"},
-		"start in 10 min to 25 min, median 14 min (80 % interval, not tested in this run yet)": {Start: in(10*time.Minute, 14*time.Minute, 25*time.Minute)},
+		"":                                     {},
+		"afterwards its record shows no start": {Next: "its record shows no start"},
+		"unblock it would get (1, 4, a100) if it asked for 4 GPUs":                         {Unblock: "it would get (1, 4, a100) if it asked for 4 GPUs"},
+		"start in 10 to 25 min, median 14 min (80 % interval, not tested in this run yet)": {Start: in(10*time.Minute, 14*time.Minute, 25*time.Minute)},
 		"start now": {Start: &Expected{}},
-		"end in 14 min (80 % interval, not tested in this run yet)":                                                         {End: in(14*time.Minute, 14*time.Minute, 14*time.Minute)},
-		"end in 60 s at the earliest; how much later is not known":                                                          {End: open},
-		"end in 3.0 h to 2.1 days, median 6.5 h (80 % interval; 6 of the last 8 end estimates for waiting jobs were right)": {End: tested},
-		"start unreliable: 1 of the last 8 start estimates was right":                                                       {Start: ExpectedIn(&calibration.Range{Late: time.Hour, Held: 1, Of: 8}, false, 0)},
-		"start in 70 min to 3.3 h, median 76 min (80 % interval, not tested in this run yet); end about 5 min after the start, median 81 min (80 % interval, not tested in this run yet)": {
+		"end in about 14 min (not tested in this run yet)":                                               {End: in(14*time.Minute, 14*time.Minute, 14*time.Minute)},
+		"end in 60 s at the earliest; how much later is not known":                                       {End: open},
+		"end in 3.0 h to 2.1 days, median 6.5 h (80 % interval; 6 of the last 8 contained the true end)": {End: tested},
+		"start unreliable: 1 of the last 8 intervals contained the true start":                           {Start: ExpectedIn(&calibration.Range{Late: time.Hour, Held: 1, Of: 8}, false, 0)},
+		"start in 70 min to 3.3 h, median 76 min (80 % interval, not tested in this run yet); end about 5 min after the start (not tested in this run yet)": {
 			Start: in(70*time.Minute, 76*time.Minute, 198*time.Minute), End: in(70*time.Minute, 81*time.Minute, 199*time.Minute),
 		},
-		"end unknown: no target declared": {End: unknown},
+		"end unknown: no target declared":                                                                   {End: unknown},
+		"start in 10 to 25 min (80 % interval, not tested in this run yet)":                                 {Start: in(10*time.Minute, 10*time.Minute, 25*time.Minute)},
+		"forecast unknown: no target declared":                                                              {Start: unknown, End: unknown},
+		"unblock it would run if asked; start unknown: no target declared; end unknown: no target declared": {Unblock: "it would run if asked", Start: unknown, End: unknown},
 	} {
 		var rows []string
 		m.prediction(func(key, value string) { rows = append(rows, key+" "+value) })
@@ -52,7 +57,7 @@ func TestOutlook_of_a_live_story(t *testing.T) {
 	if err := (&Story{Job: "x", Policy: "sia", Asked: "1 GPU", Moment: m}).WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasSuffix(b.String(), "  unblock  it would run if asked\n  start    in 0 s to 2 min, median 60 s (80 % interval, not tested in this run yet)\n") {
+	if !strings.HasSuffix(b.String(), "  unblock    it would run if asked\n  start      within 2 min, median 60 s (80 % interval, not tested in this run yet)\n") {
 		t.Errorf("got %q", b.String())
 	}
 }
@@ -67,5 +72,34 @@ func TestBest(t *testing.T) {
 	}
 	if best(policy.Reason{Kind: policy.AsPlanned, Config: config(1, 2, "a100"), Limit: 2}) == nil {
 		t.Error("as planned, but another would be worth its price: no best")
+	}
+}
+
+// Totals of a round are left out if the cluster has other ones by now: a page has one number for one thing.
+func TestSetChange_has_the_numbers_of_the_cluster(t *testing.T) {
+	now := View{Types: []TypeView{{Type: "t4", GPUs: 8, Free: 2}}, Running: 3, Waiting: 5}
+	for want, then := range map[string]counterfactual.Totals{
+		"it would get 4 t4 GPUs (2 are free now) if 2 of the 3 running jobs (a and b) and 2 of the 4 other waiting jobs ended": {Running: 3, Waiting: 4, Free: 2},
+		"it would get 4 t4 GPUs if 2 running jobs (a and b) and 2 other waiting jobs ended":                                    {Running: 4, Waiting: 3, Free: 1},
+	} {
+		m := &Moment{Cluster: &now}
+		m.SetChange(&counterfactual.Change{
+			Kind: counterfactual.JobsEnd, Jobs: []job.ID{"a", "b", "c", "d"}, Holding: []job.ID{"a", "b"}, In: -1, Of: then,
+			Gets: cluster.Allocation{Configuration: config(1, 4, "t4")},
+		})
+		if m.Unblock != want || m.Change == nil {
+			t.Errorf("got %q, want %q", m.Unblock, want)
+		}
+	}
+}
+
+// A range is as short as its words allow.
+func TestBetween(t *testing.T) {
+	for want, ends := range map[string][2]string{
+		"in 73 to 113 min": {"73 min", "113 min"}, "in 73 min to 5.9 h": {"73 min", "5.9 h"}, "within 2 min": {"0 s", "2 min"},
+	} {
+		if got := between(ends[0], ends[1]); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }

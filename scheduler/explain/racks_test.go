@@ -98,7 +98,7 @@ func TestMoved_by_the_placer(t *testing.T) {
 		plan := &policy.Plan{Jobs: []policy.Decision{j, k}}
 		r.w.Round(s, plan, acts)
 		said := Now(s, plan).Text("j")
-		if moves := n == 2; strings.Contains(said, "the placer put it on other nodes to make room for other jobs; k started on 4 of its previous GPUs") != moves {
+		if moves := n == 2; strings.Contains(said, "its move made room for other jobs; k started on 4 of its previous GPUs") != moves {
 			t.Errorf("now, in round %d: %q", n, said)
 		}
 		jobs[0] = &policy.Job{Spec: jobs[0].Spec, Status: job.Status{Phase: job.Running, Allocation: j.Allocation, Placement: j.Placement}}
@@ -111,15 +111,15 @@ func TestMoved_by_the_placer(t *testing.T) {
 	round(3, policy.Decision{Allocation: a, Placement: on("b"), Why: why}, policy.Decision{Allocation: a, Placement: on("a"), Why: why})
 	text := r.text()
 	life, err := Life(reader(t, text), "j")
-	if got := render(t, life, err); !strings.Contains(got, "moved its 4 t4 GPUs to other nodes: its policy plans the same number and type of GPUs for it; the placer put it on other nodes to make room") {
+	if got := render(t, life, err); !strings.Contains(got, "moved its 4 t4 GPUs to other nodes: its move made room") {
 		t.Errorf("got %s", got)
 	}
-	for minutes, moved := range map[int]bool{1: false, 2: true, 3: false} {
+	for minutes := 1; minutes <= 3; minutes++ {
 		story, err := At(reader(t, text), "j", time.Duration(minutes)*time.Minute+time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := story.Moment.Sentence; strings.Contains(got, "the placer") != moved || strings.Contains(got, "keeps its GPUs") == moved {
+		if got := story.Moment.Sentence; strings.Contains(got, "its move made room for other jobs") != (minutes > 1) {
 			t.Errorf("after %d minutes: %q", minutes, got)
 		}
 	}

@@ -32,7 +32,7 @@ func exampleContext(why policy.Reason) *explainContext {
 	price := 1.8
 	view := View{Types: []TypeView{{Type: "a100", GPUs: 16, Free: 3, Price: &price}, {Type: "t4", GPUs: 24, Free: 2}}, Running: 9, Waiting: 4}
 	spec := &job.Spec{ID: "j", GPUs: 8, Reservation: configured(1, 8, "a100")}
-	return &explainContext{spec: spec, why: why, view: view, rivals: []string{"x", "y", "z"}, ahead: []string{"w"}, refused: "job x: 9 GPUs"}
+	return &explainContext{spec: spec, why: why, view: view, rivals: []string{"x", "y", "z"}, ahead: []string{"w"}, refused: "job x: 9 GPUs", gained: true}
 }
 
 func configured(nodes, n int, t cluster.GPUType) cluster.Configuration {

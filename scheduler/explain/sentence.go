@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -11,6 +12,7 @@ import (
 )
 
 type explainContext struct {
+	policy    string // its name; empty: not known
 	spec      *job.Spec
 	why       policy.Reason
 	holds     cluster.Configuration
@@ -25,6 +27,9 @@ type explainContext struct {
 	gave   bool               // the last round took GPUs from it, or moved it
 	lost   cluster.Allocation // held before that round, if gave
 	takers []Taker            // of lost
+
+	gained bool     // the last round gave it GPUs
+	donors []string // jobs that lost GPUs on the nodes of these
 
 	freed freed // of the type of why.Config
 
@@ -41,15 +46,17 @@ func fixedText(text string) func(*explainContext) string {
 	return func(*explainContext) string { return text }
 }
 
+const ourLimit = ": its limit "
+
 var templates = map[policy.Kind]template{
 	policy.Unexplained: {why: fixedText("its policy gives no reason")},
 	policy.AsPlanned:   {why: planned, details: plannedDetails},
-	policy.Started:     {why: fixedText("there is room for it"), details: speed},
+	policy.Started:     {why: room, details: speed},
 	policy.Grown:       {why: grew},
 	policy.Shrunk:      {why: shrank, details: shrankDetails},
 	policy.Moved:       {why: moved, details: movedDetails},
 	policy.KeptNoRestart: {why: func(s *explainContext) string {
-		return "it keeps its GPUs: a move to " + amount(s.why.Config) + " would gain less than its restart costs"
+		return "it keeps its GPUs, because a move to " + amount(s.why.Config) + " would gain less than its restart costs"
 	}, details: restartDetails, unblock: fixedText("a restart counts less as the job gets older")},
 	policy.AboveShare: {why: faster, unblock: fixedText("it loses them when other jobs gain more from them")},
 	policy.BelowShare: {why: func(s *explainContext) string {
@@ -84,14 +91,15 @@ var templates = map[policy.Kind]template{
 		return "it holds its reservation of " + amount(reserved(s)) + " until it ends"
 	}},
 	policy.Promised: {why: func(s *explainContext) string {
+		const first = "it comes first, because jobs may end only a little later than under easy" + ourLimit
 		if s.why.Value <= 0 {
-			return "it has precedence: to finish at most a little later than under EASY backfilling, it should have finished " + secs(-s.why.Value) + " ago"
+			return first + "passed " + secs(-s.why.Value) + " ago"
 		}
-		return "it has precedence: to finish at most a little later than under EASY backfilling, it must finish within " + secs(s.why.Value)
+		return first + "is in " + secs(s.why.Value)
 	}},
 	policy.WaitNoCapacity: {why: short},
 	policy.WaitServed: {why: func(s *explainContext) string {
-		return short(s) + "; its policy ranks the jobs that hold GPUs ahead of it"
+		return short(s) + "; " + s.scheduler() + " ranks the jobs that hold GPUs ahead of it"
 	}},
 	policy.WaitPriority: {why: func(s *explainContext) string {
 		return short(s) + "; jobs of a higher priority come first"
@@ -149,7 +157,7 @@ var templates = map[policy.Kind]template{
 		return "its next turn comes after the turns of other jobs"
 	}},
 	policy.WaitPlanned: {why: func(s *explainContext) string {
-		return fmt.Sprintf("jobs take turns, and its turn is planned: %s in %s, for %s", amount(s.why.Config), secs(s.why.Value), secs(s.why.Limit))
+		return fmt.Sprintf("jobs take turns; the turn of this job begins in %s, with %s for %s", secs(s.why.Value), amount(s.why.Config), secs(s.why.Limit))
 	}, unblock: fixedText("it starts earlier if other jobs end early; new jobs can delay it")},
 	policy.Unpredicted: {why: func(s *explainContext) string {
 		return fmt.Sprintf("it keeps %s; the plan assumes that its batch size stays at %.0f, because its schedule does not predict changes", amount(s.why.Config), s.why.Value)
@@ -185,6 +193,21 @@ func speed(s *explainContext) string {
 	return "it is " + x + " times as fast as with the fewest GPUs of its slowest type"
 }
 
+// room says where the GPUs of a start came from, if the last round gave them.
+func room(s *explainContext) string {
+	switch n := len(s.donors); {
+	case !s.gained:
+		return s.scheduler() + " has GPUs for it"
+	case n == 0:
+		return "enough GPUs were free"
+	default:
+		return "GPUs on its nodes came from " + named(s.donors, n)
+	}
+}
+
+// scheduler names the policy in a sentence.
+func (s *explainContext) scheduler() string { return cmp.Or(s.policy, "its policy") }
+
 func secs(x float64) string { return span(time.Duration(x * float64(time.Second))) }
 
 func reserved(s *explainContext) cluster.Configuration {
@@ -200,7 +223,7 @@ var keeps = []policy.Kind{policy.AsPlanned, policy.KeptNoRestart, policy.PinnedR
 // policy leaves alone.
 func (s *explainContext) template() template {
 	if s.gave && slices.Contains(keeps, s.why.Kind) {
-		return template{why: fixedText("its policy plans the same number and type of GPUs for it; the placer put it on other nodes to make room for other jobs")}
+		return template{why: fixedText("its move made room for other jobs")}
 	}
 	return templates[s.why.Kind]
 }
@@ -234,11 +257,15 @@ func (s *explainContext) reason() string {
 	case s.holds.IsZero():
 		return s.preempted()
 	}
-	text := s.template().why(s)
-	if len(s.takers) > 0 {
-		text += takenBy(s.takers, "its previous GPUs")
+	return s.template().why(s) + s.lostTo()
+}
+
+// lostTo says who got the GPUs that the last round took from a job that still has some; empty if no job did.
+func (s *explainContext) lostTo() string {
+	if !s.gave || s.holds.IsZero() || len(s.takers) == 0 {
+		return ""
 	}
-	return text
+	return takenBy(s.takers, "its previous GPUs")
 }
 
 func (s *explainContext) details() string {

@@ -2,7 +2,9 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
@@ -80,6 +82,26 @@ type Change struct {
 	Text   string          `json:"text"`
 	// Details states the prices and speeds behind the reason; may be empty.
 	Details string `json:"details,omitempty"`
+
+	event event
+}
+
+// An event is a change in words.
+type event struct {
+	at     time.Duration
+	what   What   // empty: nothing happened yet
+	verb   string // "grew from 2 to 4 t4 GPUs"
+	since  string // what the words "has been running since" need: "it grew from 2 GPUs"
+	reason string // empty: none
+	takers string // who got its GPUs: "; b started on 4 of its previous GPUs", or empty
+}
+
+// text returns "1m30s ago it grew from 2 to 4 t4 GPUs: more GPUs make it 2 times as fast".
+func (e *event) text(when string) string {
+	if e.reason == "" {
+		return when + " it " + e.verb
+	}
+	return when + " it " + e.verb + ": " + e.reason
 }
 
 // Totals sum up a job's time and GPU-hours over the recording.
@@ -130,6 +152,30 @@ type Moment struct {
 	Change *counterfactual.Change `json:"change,omitempty"`
 	Start  *Expected              `json:"start,omitempty"`
 	End    *Expected              `json:"end,omitempty"`
+	// Live: At is now, under a running scheduler. Otherwise it is a time of a recording.
+	Live bool `json:"-"`
+
+	resumed bool   // its last change was a start after a wait
+	changed string // when, how and why its GPUs changed last; empty if Sentence states it
+	lostAgo string // Lost, with the time that has passed since
+}
+
+// SetChange sets Change and Unblock. Since the round of the change, jobs may have come and gone: totals that differ from
+// Cluster are left out.
+func (m *Moment) SetChange(c *counterfactual.Change) {
+	if v := m.Cluster; v != nil {
+		free := slices.IndexFunc(v.Types, func(t TypeView) bool { return t.Type == c.Gets.GPUType && t.Free == c.Of.Free })
+		if free < 0 {
+			c.Of.Free = 0
+		}
+		if c.Of.Running != v.Running {
+			c.Of.Running = 0
+		}
+		if c.Of.Waiting != v.Waiting-1 {
+			c.Of.Waiting = 0
+		}
+	}
+	m.Change, m.Unblock = c, c.String()
 }
 
 // Unblockable reports whether some change could give the job GPUs. This is so if it has none and its profiling is

@@ -34,20 +34,24 @@ func more(now, was cluster.Placement) map[cluster.NodeID]int {
 }
 
 type gains struct {
-	of  map[job.ID]map[cluster.NodeID]int // GPUs by node; negative: lost
-	got map[cluster.NodeID][]job.ID
-	had map[job.ID]cluster.Allocation
+	of   map[job.ID]map[cluster.NodeID]int // GPUs by node; negative: lost
+	got  map[cluster.NodeID][]job.ID
+	lost map[cluster.NodeID][]job.ID
+	had  map[job.ID]cluster.Allocation
 }
 
 func newGains() gains {
-	return gains{of: map[job.ID]map[cluster.NodeID]int{}, got: map[cluster.NodeID][]job.ID{}, had: map[job.ID]cluster.Allocation{}}
+	return gains{of: map[job.ID]map[cluster.NodeID]int{}, got: map[cluster.NodeID][]job.ID{}, lost: map[cluster.NodeID][]job.ID{}, had: map[job.ID]cluster.Allocation{}}
 }
 
 func (g *gains) add(id job.ID, byNode map[cluster.NodeID]int, had cluster.Allocation) {
 	g.of[id], g.had[id] = byNode, had
 	for node, n := range byNode {
-		if n > 0 {
+		switch {
+		case n > 0:
 			g.got[node] = append(g.got[node], id)
+		case n < 0:
+			g.lost[node] = append(g.lost[node], id)
 		}
 	}
 }
@@ -100,6 +104,23 @@ func (w *clusterState) takers(id job.ID) []Taker {
 	return all
 }
 
+// donors returns whether a job got GPUs in the last round, and which jobs lost GPUs on the same nodes then.
+func (w *clusterState) donors(id job.ID) (gained bool, names []string) {
+	for node, n := range w.gains.of[id] { // the order does not matter
+		if n <= 0 {
+			continue
+		}
+		gained = true
+		for _, other := range w.gains.lost[node] {
+			if r := w.jobs[other]; r != nil && other != id && !slices.Contains(names, Called(r.spec)) {
+				names = append(names, Called(r.spec))
+			}
+		}
+	}
+	slices.Sort(names)
+	return gained, names
+}
+
 func (w *clusterState) gave(id job.ID) bool {
 	for _, n := range w.gains.of[id] { // the order does not matter
 		if n < 0 {
@@ -146,7 +167,7 @@ func (s *explainContext) preempted() string {
 	case policy.WaitNoCapacity, policy.WaitPrice, policy.WaitOrder:
 		why = ""
 	case policy.WaitServed:
-		why = "its policy ranked other jobs first"
+		why = s.scheduler() + " ranks other jobs first"
 	case policy.WaitPriority:
 		why = "jobs of a higher priority come first"
 	case policy.WaitShare:

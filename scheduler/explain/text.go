@@ -8,18 +8,17 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/printable"
-	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/scheduler/calibration"
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// WriteDetails prints the prices, weights and speeds behind the reasons, if any.
+// WriteDetails prints what WriteText leaves out: the exact times and GPUs, and the prices, weights and speeds behind
+// the reasons.
 func (s *Story) WriteDetails(w io.Writer) error {
 	b := bufio.NewWriter(w)
-	row := func(key, value string) {
-		if value != "" {
-			fmt.Fprintf(b, "  %-11s %s\n", key, value)
-		}
+	row := filled(func(key, value string) { fmt.Fprintf(b, "  %-11s %s\n", key, value) })
+	if m := s.Moment; m != nil && m.Phase != notSubmitted {
+		m.exact(row)
 	}
 	if m := s.Moment; m != nil && !m.Ended {
 		row("reason", m.Details)
@@ -32,10 +31,22 @@ func (s *Story) WriteDetails(w io.Writer) error {
 	for _, c := range s.Changes {
 		row(clock(time.Duration(c.At)), c.Details)
 	}
-	if err := b.Flush(); err != nil {
-		return fmt.Errorf("explain: write: %w", err)
+	return flushed(b)
+}
+
+// exact prints the times since the start of the recording, and what the job holds.
+func (m *Moment) exact(row func(key, value string)) {
+	row("at", clock(time.Duration(m.At))+" after the start of the recording")
+	row("phase", m.Phase)
+	if m.Since != nil {
+		row("since", clock(time.Duration(*m.Since))+", "+passed(time.Duration(*m.Since), time.Duration(m.At))+" ago")
 	}
-	return nil
+	if !m.Ended {
+		row("holds", m.Holds.text())
+	}
+	if m.Starts > 0 && !m.Ended {
+		row("overhead", fixed(m.LostHours)+" GPU-hours for "+starts(m.Starts-1))
+	}
 }
 
 // WriteText prints the story as plain text, one line for each change. It omits the lines of WriteDetails.
@@ -77,40 +88,52 @@ func flushed(b *bufio.Writer) error {
 	return nil
 }
 
-func writeRow(b *bufio.Writer, key, value string) { fmt.Fprintf(b, "  %-8s %s\n", key, value) }
+// filled leaves out rows without a value.
+func filled(row func(key, value string)) func(key, value string) {
+	return func(key, value string) {
+		if value != "" {
+			row(key, value)
+		}
+	}
+}
+
+func writeRow(b *bufio.Writer, key, value string) { fmt.Fprintf(b, "  %-10s %s\n", key, value) }
 
 func (s *Story) moment(b *bufio.Writer, m *Moment) {
+	when := ""
+	if !m.Live {
+		when = ", " + span(time.Duration(m.At)) + " after the start of the recording"
+	}
 	sentence := strings.ReplaceAll(m.Sentence, "\n", "\n  ") // it may end with lines of the job's output
-	fmt.Fprintf(b, "%s at %s, under %s\n\n%s\n\n", s.Job, clock(time.Duration(m.At)), s.Policy, sentence)
-	row := func(key, value string) { writeRow(b, key, value) }
+	fmt.Fprintf(b, "%s%s, under %s\n\n%s\n\n", s.Job, when, s.Policy, sentence)
+	row := filled(func(key, value string) { writeRow(b, key, value) })
 	row("asked", s.Asked)
-	if m.Phase == notSubmitted { // the sentence says when it was
-		row("cluster", m.Cluster.text())
-		return
-	}
-	row("phase", m.Phase)
-	if m.Since != nil {
-		row("since", clock(time.Duration(*m.Since))+", "+passed(time.Duration(*m.Since), time.Duration(m.At))+" ago")
-	}
-	if !m.Ended {
-		row("holds", m.Holds.text())
-	}
 	if m.Ended {
 		if m.Before != nil {
 			row("held", both(m.Before.allocation()))
 		}
 		return
 	}
-	if m.Before != nil && (m.went() != "" || m.Holds.allocation() != m.Before.allocation()) {
-		row("before", both(m.Before.allocation())+m.went())
+	if m.Holds != nil && m.Holds.CPUs+float64(m.Holds.Memory) > 0 {
+		row("holds", m.Holds.text())
 	}
+	row("changed", m.changed)
+	row("before", m.before())
 	row("cluster", m.Cluster.text())
+}
+
+// before returns what the job had before its last wait, if it has GPUs again. Without a wait, the row "changed" has it.
+func (m *Moment) before() string {
+	if m.Before == nil || m.Holds == nil || !m.resumed {
+		return ""
+	}
+	return both(m.Before.allocation()) + m.went()
 }
 
 func (m *Moment) went() string {
 	switch {
-	case m.Lost != "":
-		return ", " + m.Lost
+	case m.lostAgo != "":
+		return ", " + m.lostAgo
 	case len(m.Takers) == 0:
 		return ""
 	}
@@ -121,23 +144,36 @@ func (m *Moment) went() string {
 }
 
 func (m *Moment) prediction(row func(key, value string)) {
-	if m.Starts > 0 {
-		row("lost", fixed(m.LostHours)+" GPU-hours to "+starts(m.Starts-1))
+	row = filled(row)
+	row("racks", m.Racks)
+	if why := m.unforeseen(); why != "" {
+		row("forecast", "unknown: "+why)
+	} else {
+		m.expected(row)
 	}
-	if m.Racks != "" {
-		row("racks", m.Racks)
+	if m.Phase != notSubmitted {
+		row("afterwards", m.Next)
 	}
-	if m.Unblock != "" {
-		row("unblock", m.Unblock)
+}
+
+// unforeseen returns why nothing is known of the future, if all estimates lack for the same reason.
+func (m *Moment) unforeseen() string {
+	if m.Start == nil || m.End == nil || m.Start.Unknown != m.End.Unknown || strings.HasPrefix(m.Start.Unknown, calibration.NotReliable) {
+		return ""
 	}
+	if m.Unblock != "" && m.Unblock != "unknown: "+m.Start.Unknown {
+		return ""
+	}
+	return m.Start.Unknown
+}
+
+func (m *Moment) expected(row func(key, value string)) {
+	row("unblock", m.Unblock)
 	if m.Start != nil {
 		row("start", m.Start.text(calibration.Start))
 	}
 	if m.End != nil {
 		row("end", m.ends())
-	}
-	if m.Next != "" && m.Phase != notSubmitted {
-		row("next", m.Next)
 	}
 }
 
@@ -153,7 +189,7 @@ func (m *Moment) ends() string {
 		rough(a.Early) != rough(b.Early) || rough(a.Late) != rough(b.Late) || b.Likely <= a.Likely {
 		return b.text(phase)
 	}
-	return "about " + rough(b.Likely-a.Likely) + " after the start, median " + rough(b.Likely) + b.record(phase)
+	return "about " + rough(b.Likely-a.Likely) + " after the start" + b.record(phase, false)
 }
 
 func rough(d journal.Seconds) string { return printable.Rough(time.Duration(d)) }
@@ -161,12 +197,11 @@ func rough(d journal.Seconds) string { return printable.Rough(time.Duration(d)) 
 // StartText returns the estimate as a sentence about the start of a job.
 func (e *Expected) StartText() string { return e.text(calibration.Start) }
 
-// text returns "in 10 min to 25 min, median 14 min (80 % interval; 30 of the last 40 end estimates for running
-// jobs were right)".
+// text returns "in 10 to 25 min, median 14 min (80 % interval; 30 of the last 40 contained the true end)".
 func (e *Expected) text(p calibration.Phase) string {
-	early, likely, late := rough(e.Early), rough(e.Likely), rough(e.Late)
+	early, late := rough(e.Early), rough(e.Late)
 	switch {
-	case strings.HasPrefix(e.Unknown, "unreliable: "):
+	case strings.HasPrefix(e.Unknown, calibration.NotReliable):
 		return e.Unknown
 	case e.Unknown != "":
 		return "unknown: " + e.Unknown
@@ -175,16 +210,47 @@ func (e *Expected) text(p calibration.Phase) string {
 	case e.Open:
 		return "in " + early + " at the earliest; how much later is not known"
 	case early == late:
-		return "in " + early + e.record(p)
+		return "in about " + late + e.record(p, false)
 	}
-	return fmt.Sprintf("in %s to %s, median %s%s", early, late, likely, e.record(p))
+	return between(early, late) + e.median() + e.record(p, true)
 }
 
-func (e *Expected) record(p calibration.Phase) string {
-	if e.Of == 0 {
-		return fmt.Sprintf(" (%.0f %% interval, not tested in this run yet)", 100*e.Share)
+// between returns "in 10 to 25 min", "in 50 s to 2 min" or "within 2 min".
+func between(early, late string) string {
+	number, unit, _ := strings.Cut(early, " ")
+	switch {
+	case number == "0":
+		return "within " + late
+	case strings.HasSuffix(late, " "+unit):
+		return "in " + number + " to " + late
 	}
-	return fmt.Sprintf(" (%.0f %% interval; %s)", 100*e.Share, p.TrackRecord(e.Held, e.Of))
+	return "in " + early + " to " + late
+}
+
+// median returns the median, unless it prints like an end of the range.
+func (e *Expected) median() string {
+	likely := rough(e.Likely)
+	if likely == rough(e.Early) || likely == rough(e.Late) {
+		return ""
+	}
+	return ", median " + likely
+}
+
+// record states how often such intervals were right. named: they are 80 % intervals.
+func (e *Expected) record(p calibration.Phase, named bool) string {
+	kind, tested := "", "not tested in this run yet"
+	if named {
+		kind = fmt.Sprintf("%.0f %% interval", 100*e.Share)
+	}
+	switch {
+	case e.Of == 0 && named:
+		return " (" + kind + ", " + tested + ")"
+	case e.Of == 0:
+		return " (" + tested + ")"
+	case named:
+		return " (" + kind + "; " + p.Contained(e.Held, e.Of, "") + ")"
+	}
+	return " (" + p.Contained(e.Held, e.Of, " intervals") + ")"
 }
 
 func (v *View) text() string {
@@ -192,30 +258,22 @@ func (v *View) text() string {
 	for _, t := range v.Types {
 		var of []string
 		if t.GPUs > 0 {
-			of = append(of, fmt.Sprintf("%d of %s free", t.Free, count(t.GPUs, noun(t.Type))))
+			of = append(of, fmt.Sprintf("%d of %s free", t.Free, gpus(t.GPUs, t.Type)))
 		}
 		if t.Starting > 0 {
-			of = append(of, fmt.Sprintf("%d rented and not up yet", t.Starting))
+			of = append(of, strings.Replace(gpus(t.Starting, t.Type), " ", " rented ", 1)+" not up yet")
 		}
 		if t.Refused {
-			of = append(of, "none left at the provider")
+			of = append(of, "no more "+slots(t.Type)+" at the provider")
 		}
 		if len(of) > 0 {
-			parts = append(parts, string(t.Type)+" "+strings.Join(of, ", "))
+			parts = append(parts, strings.Join(of, ", "))
 		}
 	}
 	if len(parts) == 0 {
 		parts = append(parts, "no GPUs now")
 	}
-	parts = append(parts, fmt.Sprintf("%s GPUs, %s", hold(v.Running), wait(v.Waiting)))
-	return strings.Join(parts, "; ")
-}
-
-func noun(t cluster.GPUType) string {
-	if t == "cpu" {
-		return "slot"
-	}
-	return "GPU"
+	return strings.Join(parts, ", ") + "; " + jobsRun(v.Running) + ", " + wait(v.Waiting)
 }
 
 func (v *View) prices() string {
@@ -235,11 +293,11 @@ func (v *View) prices() string {
 	return strings.Join(parts, "; ")
 }
 
-func hold(n int) string {
+func jobsRun(n int) string {
 	if n == 1 {
-		return "1 job holds"
+		return "1 job runs"
 	}
-	return fmt.Sprintf("%d jobs hold", n)
+	return fmt.Sprintf("%d jobs run", n)
 }
 
 func wait(n int) string {

@@ -26,8 +26,8 @@ func TestSentences_are_true_of_their_numbers(t *testing.T) {
 		"a price of its own":       {policy.Reason{Kind: policy.WaitPrice, Config: two, Value: 1, Limit: 1.000001}, none, "its gain per a100 GPU with 2 a100 GPUs, its best choice, equals today's price"},
 		"no turn yet":              {policy.Reason{Kind: policy.WaitTurn, Limit: 77}, none, "jobs take turns, and it has had no turn yet; its turn comes after the turns of other jobs"},
 		"the GPU that it needs":    {policy.Reason{Kind: policy.WaitBackfill, Value: 60, Limit: 1}, none, "the GPU that it needs is free, but its start would delay the first job in the queue, which is expected to start in 1m00s"},
-		"a tie":                    {policy.Reason{Kind: policy.WaitPrice, Config: two, Value: 1, Limit: 1 + 1e-15}, none, "no GPU of its best type is free: all 16 a100 GPUs are held by jobs that gain as much from them (a and b)"},
-		"held for good":            {policy.Reason{Kind: policy.WaitPrice, Config: config(1, 1, "v100"), Value: 1, Limit: 1}, none, "no GPU of its best type is free: all 4 v100 GPUs are held by jobs that cannot be preempted (sh1, py1 and py2)"},
+		"a tie":                    {policy.Reason{Kind: policy.WaitPrice, Config: two, Value: 1, Limit: 1 + 1e-15}, none, "no GPU of its best type is free, because all 16 a100 GPUs are held by jobs that gain as much from them (a and b)"},
+		"held for good":            {policy.Reason{Kind: policy.WaitPrice, Config: config(1, 1, "v100"), Value: 1, Limit: 1}, none, "no GPU of its best type is free, because all 4 v100 GPUs are held by jobs that cannot be preempted (sh1, py1 and py2)"},
 		"held for good by some":    {policy.Reason{Kind: policy.WaitPrice, Config: config(1, 8, "t4"), Value: 1, Limit: 2}, none, "its best choice is 8 t4 GPUs, and 6 are free; the other 18 t4 GPUs are held by 2 jobs, 1 of them not preemptible (sh2 and c)"},
 		"too few, all for good":    {policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 1, "v100"), Limit: 1}, none, "it needs at least 1 v100 GPU, and none is free; all are held by jobs that cannot be preempted (sh1, py1 and py2)"},
 		"a tie with GPUs free":     {policy.Reason{Kind: policy.WaitPrice, Config: four, Value: 1, Limit: 1}, none, "6 t4 GPUs are free, but starting it was not better for all jobs together"},
@@ -38,16 +38,16 @@ func TestSentences_are_true_of_their_numbers(t *testing.T) {
 		"a move to other nodes":    {policy.Reason{Kind: policy.Moved, Config: config(2, 4, "t4"), Value: 4, Limit: 3}, four, "other nodes make it 1.33 times as fast"},
 		"growth that is a move":    {policy.Reason{Kind: policy.Grown, Config: config(2, 4, "t4"), Value: 4, Limit: 4}, four, "its move is better for all jobs together, and it is as fast as before"},
 		"a move of unknown speed":  {policy.Reason{Kind: policy.Moved, Config: config(2, 4, "t4")}, four, "its move is better for all jobs together"},
-		"a start at the least":     {policy.Reason{Kind: policy.Started, Config: four, Value: 1}, four, "there is room for it"},
-		"a start of unknown speed": {policy.Reason{Kind: policy.Started, Config: four}, four, "there is room for it"},
+		"a start at the least":     {policy.Reason{Kind: policy.Started, Config: four, Value: 1}, four, "its policy has GPUs for it"},
+		"a start of unknown speed": {policy.Reason{Kind: policy.Started, Config: four}, four, "its policy has GPUs for it"},
 		"growth without numbers":   {policy.Reason{Kind: policy.Grown, Config: config(1, 1, "t4")}, four, "its policy has more GPUs for it"},
 		"a loss by a hair":         {policy.Reason{Kind: policy.Shrunk, Config: four, Value: 0.60001, Limit: 0.60002}, config(1, 2, "t4"), "its GPUs are worth 1.00002 times as much"},
 		"a restart by a hair":      {policy.Reason{Kind: policy.KeptNoRestart, Config: four, Value: 1.1201, Limit: 1.1202}, two, "would be 1.1201 times as good, and a restart pays only from 1.1202 times"},
 		"free since":               {policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 1, "t4"), Value: 0, Limit: 1}, none, "it needs at least 1 t4 GPU, and none was free in the last round"},
 		"taken since":              {policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 1, "a100"), Value: 4, Limit: 1}, none, "it needs at least 1 a100 GPU, and none is free"},
-		"what it requested":        {policy.Reason{Kind: policy.WaitNoCapacity, Config: config(2, 12, "a100"), Value: 4, Limit: 12}, none, "its policy starts it only with 12 GPUs of one type, as many as it requested, and no type has more than 6 free"},
+		"what it requested":        {policy.Reason{Kind: policy.WaitNoCapacity, Config: config(2, 12, "a100"), Value: 4, Limit: 12}, none, "its policy starts it only with all 12 GPUs that it requested, and no type has more than 6 free"},
 		"more than it asked for":   {policy.Reason{Kind: policy.WaitNoCapacity, Config: two, Limit: 2}, none, "its policy offers it no fewer than 2 a100 GPUs, and none is free"},
-		"a queue":                  {policy.Reason{Kind: policy.WaitOrder, Value: 2, Limit: 12}, none, "2 jobs are ahead of it in the queue, and its policy starts it only with 12 GPUs, as many as it requested"},
+		"a queue":                  {policy.Reason{Kind: policy.WaitOrder, Value: 2, Limit: 12}, none, "2 jobs are ahead of it in the queue, and its policy starts it only with all 12 GPUs that it requested"},
 		"a queue with free GPUs":   {policy.Reason{Kind: policy.WaitOrder, Value: 2, Limit: 6}, none, "2 jobs are ahead of it in the queue, and its policy offers it no fewer than 6 GPUs; 6 t4 GPUs are free, but the jobs ahead of it come first"},
 		"one ahead, and free GPUs": {policy.Reason{Kind: policy.WaitOrder, Value: 1, Limit: 1}, none, "1 job is ahead of it in the queue, and it needs 1 GPU; 6 t4 GPUs are free, but the job ahead of it comes first"},
 		"nodes went back":          {policy.Reason{Kind: policy.Reclaimed, Config: config(1, 8, "t4")}, two, "the owner took back its nodes, with 8 t4 GPUs; it continues on other nodes"},
@@ -125,11 +125,11 @@ func TestSentences_where_GPUs_are_worth_different(t *testing.T) {
 // What a job asks for begins with its request, from which its policy may deviate only to the limits in parentheses.
 func TestAsked(t *testing.T) {
 	for want, spec := range map[string]*job.Spec{
-		"exactly 6 GPUs of any type":                                        {GPUs: 6},
-		"8 GPUs of any type (1 or more are enough), batch size 128 to 4096": {GPUs: 8, Adaptivity: job.Adaptive, Batch: job.BatchLimits{Init: 128, Max: 4096}},
-		"8 GPUs of type a100 or t4 (2 or more are enough)":                  {GPUs: 8, MinGPUs: 2, Adaptivity: job.GPUCount, GPUTypes: []cluster.GPUType{"a100", "t4"}},
-		"8 GPUs or more of any type":                                        {GPUs: 8, MinGPUs: 8, Adaptivity: job.GPUCount},
-		"1 to 8 GPUs (2 requested) of any type":                             {GPUs: 2, MaxGPUs: 8, Adaptivity: job.GPUCount},
+		"exactly 6 GPUs of any type":                                       {GPUs: 6},
+		"1 or more GPUs of any type (8 requested), batch size 128 to 4096": {GPUs: 8, Adaptivity: job.Adaptive, Batch: job.BatchLimits{Init: 128, Max: 4096}},
+		"2 or more GPUs of type a100 or t4 (8 requested)":                  {GPUs: 8, MinGPUs: 2, Adaptivity: job.GPUCount, GPUTypes: []cluster.GPUType{"a100", "t4"}},
+		"8 or more GPUs of any type":                                       {GPUs: 8, MinGPUs: 8, Adaptivity: job.GPUCount},
+		"1 to 8 GPUs of any type (2 requested)":                            {GPUs: 2, MaxGPUs: 8, Adaptivity: job.GPUCount},
 	} {
 		if got := asked(spec, NotKnown); got != want {
 			t.Errorf("got %q, want %q", got, want)

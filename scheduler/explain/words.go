@@ -92,19 +92,19 @@ func asked(s *job.Spec, p Preemption) string {
 	return strings.Join(parts, ", ")
 }
 
-// size returns "exactly 6 GPUs of any type", "8 GPUs of any type (1 or more are enough)", or "1 to 8 GPUs (2
-// requested) of any type".
+// size returns "exactly 6 GPUs of any type", or a range: "1 or more GPUs of any type (8 requested)", "1 to 8 GPUs of
+// any type (2 requested)".
 func size(s *job.Spec) string {
 	of, least := " of "+types(s), max(1, s.MinGPUs)
 	switch {
 	case !s.Adaptivity.Has(job.GPUCount):
 		return "exactly " + count(max(1, s.GPUs), "GPU") + of
 	case s.MaxGPUs > 0:
-		return fmt.Sprintf("%d to %s (%d requested)%s", least, count(s.MaxGPUs, "GPU"), s.GPUs, of)
+		return fmt.Sprintf("%d to %s%s (%d requested)", least, count(s.MaxGPUs, "GPU"), of, s.GPUs)
 	case s.GPUs <= least:
-		return count(least, "GPU") + " or more" + of
+		return fmt.Sprintf("%d or more GPUs%s", least, of)
 	}
-	return fmt.Sprintf("%s%s (%d or more are enough)", count(s.GPUs, "GPU"), of, least)
+	return fmt.Sprintf("%d or more GPUs%s (%d requested)", least, of, s.GPUs)
 }
 
 func types(s *job.Spec) string {

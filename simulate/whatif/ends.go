@@ -19,22 +19,28 @@ func Ends(predictions map[job.ID]ETA, age time.Duration) map[job.ID]time.Duratio
 	return ends
 }
 
-// Until sets c.In to the time from now until all jobs in c.Jobs have ended. It is negative if an end is unknown or
-// unreliable. Until sets c.Earlier if the job waiting is predicted to start before. age is how long ago the predictions
-// were made.
+// Until sets c.In to the time until all jobs in c.Jobs have ended, from predictions that were made age ago. It is negative
+// if an end is unknown or unreliable, or if the start of the waiting job is predicted: then that is the time to
+// state. c.Earlier is set if the waiting job is predicted to start before.
 func Until(c *counterfactual.Change, waiting job.ID, predictions map[job.ID]ETA, age time.Duration) {
 	if c == nil || len(c.Jobs) == 0 {
 		return
 	}
-	c.In = 0
-	for _, id := range c.Jobs {
+	c.In = lastEnd(c.Jobs, predictions, age)
+	if start, ok := predictions[waiting]; ok && start.Start.Why == Known && start.Start.Unreliable() == "" {
+		c.Earlier = !start.Start.Open && start.Start.Late-age < c.In
+		c.In = -1
+	}
+}
+
+// lastEnd returns the time until all of some jobs have ended; negative if an end is unknown or unreliable.
+func lastEnd(jobs []job.ID, predictions map[job.ID]ETA, age time.Duration) (last time.Duration) {
+	for _, id := range jobs {
 		eta, ok := predictions[id]
 		if !ok || eta.End.Why != Known || eta.Unreliable() != "" {
-			c.In = -1
-			return
+			return -1
 		}
-		c.In = max(c.In, eta.End.Likely-age)
+		last = max(last, eta.End.Likely-age)
 	}
-	start, ok := predictions[waiting]
-	c.Earlier = ok && start.Start.Why == Known && !start.Start.Open && start.Start.Unreliable() == "" && start.Start.Late-age < c.In
+	return last
 }

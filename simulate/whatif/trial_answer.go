@@ -50,6 +50,17 @@ func AnswerOf(spec *job.Spec, t *Trial) *TrialAnswer {
 	return a
 }
 
+// others says that other jobs wait, too.
+func (a *TrialAnswer) others() string {
+	switch a.Others {
+	case 0:
+		return ""
+	case 1:
+		return "; 1 other job waits, too"
+	}
+	return fmt.Sprintf("; %d other jobs wait, too", a.Others)
+}
+
 // Text returns the answer in one or two lines.
 func (a *TrialAnswer) Text() string {
 	var b strings.Builder
@@ -59,7 +70,7 @@ func (a *TrialAnswer) Text() string {
 	case StartsNow:
 		b.WriteString("Starts in the next round")
 	default:
-		fmt.Fprintf(&b, "Waits beside %s. Start: %s", printable.Count(a.Others, "other job"), a.Start.StartText())
+		fmt.Fprintf(&b, "Waits%s. Start: %s", a.others(), a.Start.StartText())
 	}
 	if a.GPUs > 0 {
 		fmt.Fprintf(&b, ", on %s on %s", printable.GPUs(a.GPUs, a.Type), printable.Count(a.Nodes, "node"))

@@ -165,7 +165,7 @@ func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Sto
 		m.Unblock = "unknown: the round cannot be decided again: " + err.Error()
 	}
 	if m.Change != nil {
-		m.Unblock = m.Change.String()
+		m.SetChange(m.Change)
 	}
 }
 
@@ -201,11 +201,10 @@ func spent(ctx context.Context, err error) error {
 }
 
 func outOfTime(m *explain.Moment) {
-	const why = "unknown: the simulation takes too long"
-	if m.Unblockable() {
-		m.Unblock = why
-	}
 	unknown := &explain.Expected{Unknown: whatif.TooLong.String()}
+	if m.Unblockable() {
+		m.Unblock = "unknown: " + unknown.Unknown
+	}
 	if m.End == nil {
 		m.End = unknown
 	}

@@ -79,7 +79,7 @@ func TestPage_of_racks(t *testing.T) {
 	for at, want := range map[time.Duration]bool{20 * time.Minute: false, time.Hour: true} {
 		s, text := pageOf(t, path, "deepspeech2-7", at)
 		c := s.Moment.Locality
-		if said := strings.Contains(text, "\n  racks    steps of its class took "); said != want || (c != nil) != want {
+		if said := strings.Contains(text, "\n  racks      steps of its class took "); said != want || (c != nil) != want {
 			t.Errorf("at %v: %v of racks said, %+v, want it said: %v\n%s", at, said, c, want, text)
 		}
 		if want && !(c.Times > 1.01 && c.Times < 3) {
@@ -140,7 +140,7 @@ func pageOf(t *testing.T, path string, id job.ID, at time.Duration) (*explain.St
 }
 
 var (
-	inLine = regexp.MustCompile(`(?m)^  next     at (\S+), (\S+) later: `)
+	inLine = regexp.MustCompile(`(?m)^  (afterwards) its record shows that (\S+) later `)
 	of     = regexp.MustCompile(`(?:of the|among) (\d+) jobs?\b`)
 	rest   = regexp.MustCompile(`would get (\d+) more|(\d+) more would be free`)
 	has    = regexp.MustCompile(`(?:running on|got) (\d+) `)
@@ -222,7 +222,7 @@ func TestPage_of_too_many_jobs(t *testing.T) {
 	if err := e.run(t.Context(), &text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{" jobs are ahead of it", "\n  unblock  unknown: the simulation", "\n  start    unknown: the simulation takes too long", "\n  end      unknown: the simulation", "\n  next "} {
+	for _, want := range []string{" jobs are ahead of it", "\n  forecast   unknown: the simulation was stopped at its time limit\n", "\n  afterwards "} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}

@@ -109,7 +109,11 @@ func (c *queueController) backendOptions(d *driver.Driver) jobstate.Options {
 	o.Turn, o.Kueue = &c.l.turn, func() bool { return c.l.serves(workloads) }
 	o.Priority = c.l.classes.value
 	o.Events = c.l.manager.GetEventRecorder("oxgang")
-	o.Explain = func(s *policy.Snapshot, p *policy.Plan) jobstate.Reasons { return explain.Now(s, p) }
+	o.Explain = func(s *policy.Snapshot, p *policy.Plan) jobstate.Reasons {
+		why := explain.Now(s, p)
+		why.Policy = c.q.Spec.Policy.Name
+		return why
+	}
 	o.Inputs, o.Expect = d.Digest, func() map[job.ID]jobstate.Expected { return expected(d.Predictions()) }
 	o.Report = min(o.Report, round(c.q)/2)
 	return o

@@ -96,14 +96,15 @@ export function expected(e: Expected | undefined, what: string): string | undefi
   if (e.unknown) return notKnown(e.unknown);
   if (!e.probability) return "now";
   if (e.open) return `\u2248 in ${span(e.early)} at the earliest; how much later is not known`;
-  const record = e.of > 0 ? `; ${e.held} of the last ${counted(e.of, `${what} estimate`)} ${e.held === 1 ? "was" : "were"} right` : ", not tested in this run yet";
-  return `${between(span(e.early), span(e.late), span(e.likely))} (${Math.round(100 * e.probability)} % interval${record})`;
+  const range = span(e.early) !== span(e.late), kind = `${Math.round(100 * e.probability)} % interval`;
+  const record = e.of > 0 ? `${e.held} of the last ${range ? e.of : counted(e.of, "interval")} contained the true ${what}` : "not tested in this run yet";
+  return `${between(span(e.early), span(e.late), span(e.likely))} (${range ? kind + (e.of > 0 ? "; " : ", ") : ""}${record})`;
 }
 
 const notKnown = (why: string): string => (why.startsWith("unreliable: ") ? why : "unknown: " + why);
 
-// between formats a range that is not empty, with its median.
-const between = (early: string, late: string, likely?: string): string => (early === late ? `\u2248 in ${early}` : `\u2248 in ${early} to ${late}` + (likely ? `, median ${likely}` : ""));
+// between formats a range that is not empty, with its median, unless the median is an end of the range.
+const between = (early: string, late: string, likely?: string): string => (early === late ? `\u2248 in ${early}` : `\u2248 in ${early} to ${late}` + (likely && likely !== early && likely !== late ? `, median ${likely}` : ""));
 
 // hue gives a job one of twelve colours.
 export function hue(id: string): string {

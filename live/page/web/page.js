@@ -97,11 +97,12 @@
     if (e.unknown) return notKnown(e.unknown);
     if (!e.probability) return "now";
     if (e.open) return `\u2248 in ${span(e.early)} at the earliest; how much later is not known`;
-    const record = e.of > 0 ? `; ${e.held} of the last ${counted(e.of, `${what} estimate`)} ${e.held === 1 ? "was" : "were"} right` : ", not tested in this run yet";
-    return `${between(span(e.early), span(e.late), span(e.likely))} (${Math.round(100 * e.probability)} % interval${record})`;
+    const range2 = span(e.early) !== span(e.late), kind2 = `${Math.round(100 * e.probability)} % interval`;
+    const record = e.of > 0 ? `${e.held} of the last ${range2 ? e.of : counted(e.of, "interval")} contained the true ${what}` : "not tested in this run yet";
+    return `${between(span(e.early), span(e.late), span(e.likely))} (${range2 ? kind2 + (e.of > 0 ? "; " : ", ") : ""}${record})`;
   }
   var notKnown = (why) => why.startsWith("unreliable: ") ? why : "unknown: " + why;
-  var between = (early, late, likely) => early === late ? `\u2248 in ${early}` : `\u2248 in ${early} to ${late}` + (likely ? `, median ${likely}` : "");
+  var between = (early, late, likely) => early === late ? `\u2248 in ${early}` : `\u2248 in ${early} to ${late}` + (likely && likely !== early && likely !== late ? `, median ${likely}` : "");
   function hue(id) {
     let h = 0;
     for (const c of id) h = h * 31 + c.codePointAt(0) >>> 0;
@@ -335,7 +336,7 @@
       ["what helps", m?.unblock],
       ["start", expected(m?.start, "start")],
       ["end", expected(m?.end, "end")],
-      ["next", m?.next || void 0],
+      ["afterwards", m?.next || void 0],
       ["spent", spent(page.life)]
     ];
     const all3 = [el("h2", { id: "job-title", tabindex: "-1" }, id)];

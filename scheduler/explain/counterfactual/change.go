@@ -33,7 +33,11 @@ type Change struct {
 	Budget   bool               `json:"-"`               // NothingHelps: the job waits for the budget, which Find does not vary
 	Earlier  bool               `json:"-"`               // JobsEnd: the job will probably start before that
 	Ahead    bool               `json:"-"`               // JobsEnd: all waiting jobs of Jobs are ahead of the job in the queue
+	Of       Totals             `json:"-"`               // JobsEnd: all jobs of the round; zero if not known
 }
+
+// Totals count the other jobs of a round, and free GPUs of the type that the job would get.
+type Totals struct{ Running, Waiting, Ahead, Free int }
 
 // A Kind is a kind of change that may help a waiting job.
 type Kind uint8
@@ -90,7 +94,7 @@ func (c *Change) Text(name func(job.ID) string) string {
 	case NothingHelps:
 		return "no single change helps" + c.tried()
 	case NoChange:
-		return "one of the next rounds should give it " + amount(c.Gets) + " if nothing else changes"
+		return "nothing needs to change: one of the next rounds should give it " + amount(c.Gets)
 	case NodesCome:
 		verb := "are"
 		if c.GPUs == 1 {
@@ -195,27 +199,18 @@ func (c *Change) tried() string {
 
 // jobsEnd names the jobs that must end, or counts them if they are many or some of them wait.
 func (c *Change) jobsEnd(name func(job.ID) string) string {
-	text := "it would get " + amount(c.Gets)
-	switch n := c.waiting(); {
-	case n > 0:
-		text += fmt.Sprintf(" after %s ended%s: ", printable.Count(len(c.Jobs), "other job"), c.expected(", expected in "))
-		if len(c.Holding) > 0 {
-			text += c.holding(name) + " and "
-		}
-		text += c.queued(n, name)
-	case len(c.Jobs) <= mostNamed:
-		text += " if " + named("job", c.Jobs, name) + " ended"
-		if in := c.expected("expected in "); in != "" {
-			text += " (" + in + ")"
-		}
-	default:
-		text += fmt.Sprintf(" if %d jobs ended%s: ", len(c.Jobs), c.expected(", expected in ")) + c.holding(name)
+	text := "it would get " + amount(c.Gets) + c.free() + " if "
+	if n := c.waiting(); n == 0 && len(c.Jobs) <= mostNamed {
+		text += named("job", c.Jobs, name)
+	} else {
+		text += c.sets(n, name)
 	}
+	text += " ended" + c.expected()
 	if c.Rough {
 		text += "; perhaps fewer are enough"
 	}
 	if c.Earlier {
-		text += "; it will probably start before that"
+		text += "; it will probably start before all of these have ended"
 	}
 	if c.Rough && len(c.Jobs) > mostNamed {
 		return "no small change helps: " + text
@@ -223,32 +218,62 @@ func (c *Change) jobsEnd(name func(job.ID) string) string {
 	return text
 }
 
-// holding returns "2 that hold GPUs (a and b)".
-func (c *Change) holding(name func(job.ID) string) string {
-	n := len(c.Holding)
-	return fmt.Sprintf("%d that hold%s GPUs (%s)", n, map[bool]string{true: "s"}[n == 1], list(c.Holding, name))
+// sets counts the jobs with GPUs and the n that wait: "2 of the 3 running jobs (a and b) and the job ahead of it (c)".
+func (c *Change) sets(n int, name func(job.ID) string) string {
+	var all []string
+	if len(c.Holding) > 0 {
+		all = append(all, part(len(c.Holding), c.Of.Running, "running job")+" ("+list(c.Holding, name)+")")
+	}
+	switch {
+	case n > 0 && c.Ahead:
+		all = append(all, part(n, c.Of.Ahead, "job")+" ahead of it"+c.queued(name))
+	case n > 0:
+		all = append(all, part(n, c.Of.Waiting, "other waiting job")+c.queued(name))
+	}
+	return strings.Join(all, " and ")
 }
 
-// queued returns "2 of the jobs ahead of it", or "2 that wait" if not all of them are ahead. It names a few.
-func (c *Change) queued(n int, name func(job.ID) string) string {
-	text := fmt.Sprintf("%d that wait%s", n, map[bool]string{true: "s"}[n == 1])
-	if c.Ahead {
-		text = fmt.Sprintf("%d of the jobs ahead of it", n)
+// part returns "2 of the 3 running jobs", "all 3 running jobs", "the only running job", or "2 running jobs" if the
+// total is not known.
+func part(n, of int, noun string) string {
+	switch {
+	case of < n:
+		return printable.Count(n, noun)
+	case of == 1:
+		return "the only " + noun
+	case of == n && n == 2:
+		return "both " + printable.Count(n, noun)[2:]
+	case of == n:
+		return "all " + printable.Count(n, noun)
 	}
+	return fmt.Sprintf("%d of the %s", n, printable.Count(of, noun))
+}
+
+// queued names the jobs that wait if they are few.
+func (c *Change) queued(name func(job.ID) string) string {
 	if len(c.Jobs) > mostNamed {
-		return text
+		return ""
 	}
 	waiting := slices.DeleteFunc(slices.Clone(c.Jobs), func(id job.ID) bool { return slices.Contains(c.Holding, id) })
-	return text + " (" + list(waiting, name) + ")"
+	return " (" + list(waiting, name) + ")"
 }
 
 func (c *Change) waiting() int { return len(c.Jobs) - len(c.Holding) }
 
-func (c *Change) expected(words string) string {
+// free says that a part of the GPUs is free now.
+func (c *Change) free() string {
+	n := c.Of.Free
+	if n <= 0 || n >= c.Gets.GPUs || c.Gets.Mixed() {
+		return ""
+	}
+	return fmt.Sprintf(" (%d %s free now)", n, map[bool]string{true: "is", false: "are"}[n == 1])
+}
+
+func (c *Change) expected() string {
 	if c.In < 0 {
 		return ""
 	}
-	return words + printable.Rough(c.In)
+	return " (expected in " + printable.Rough(c.In) + ")"
 }
 
 // gpus returns a number of GPUs with an adjective: "2 more t4 GPUs".

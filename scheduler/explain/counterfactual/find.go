@@ -233,7 +233,7 @@ func (f *finder) without(ended []job.ID, and ...job.ID) *Change {
 	if len(c.Jobs) == 0 || !f.helps(c, func() *policy.Snapshot { return Without(f.s, c.Jobs) }) {
 		return nil
 	}
-	c.In, c.Ahead = f.lastEnd(c.Jobs), true
+	c.In, c.Ahead, c.Of = f.lastEnd(c.Jobs), true, f.totals(c.Gets.GPUType)
 	for _, id := range c.Jobs {
 		if i := f.index[id]; !f.plan.Jobs[i].Allocation.IsZero() {
 			c.Holding = append(c.Holding, id)
@@ -242,6 +242,32 @@ func (f *finder) without(ended []job.ID, and ...job.ID) *Change {
 		}
 	}
 	return c
+}
+
+// totals counts the other jobs of the round, and the GPUs of a type that the plan leaves free.
+func (f *finder) totals(of cluster.GPUType) (t Totals) {
+	for i := range f.s.Jobs {
+		a := &f.plan.Jobs[i].Allocation
+		for _, c := range []cluster.Configuration{a.Configuration, a.Also} {
+			if c.GPUType == of {
+				t.Free -= c.GPUs
+			}
+		}
+		switch {
+		case i == f.at:
+		case a.IsZero():
+			t.Waiting++
+		default:
+			t.Running++
+		}
+	}
+	if k := f.s.Cluster.TypeIndex(of); k >= 0 {
+		t.Free += f.s.Cluster.Types()[k].GPUs
+	}
+	if own := f.plan.Jobs[f.at].Why; own.Kind == policy.WaitOrder {
+		t.Ahead = int(own.Value)
+	}
+	return t
 }
 
 func (f *finder) ahead(i int) bool {

@@ -2,6 +2,7 @@ package explaintest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -30,7 +31,7 @@ func (r *run) page(t *testing.T, at point, c *stated) string {
 	}
 	s.Moment.Unblock, s.Moment.Next, s.Moment.NextAt = c.text, "", nil
 	var out strings.Builder
-	if err := s.WriteText(&out); err != nil {
+	if err := errors.Join(s.WriteText(&out), s.WriteDetails(&out)); err != nil {
 		t.Fatal(err)
 	}
 	return asGPUs(out.String())
@@ -124,11 +125,11 @@ func each(j *policy.Job, of string) int { return max(1, j.Equivalents[cluster.GP
 
 // facts are what a page of a job that waits says of the round.
 var facts = []fact{
-	{regexp.MustCompile(`[ ;] *(\S+) (\d+) of (\d+) GPUs? free`), func(x *round, _ job.ID, m []string) bool {
-		free, all := x.free(m[1])
-		return number(m[2]) == free && number(m[3]) == all
+	{regexp.MustCompile(`[ ,] *(\d+) of (\d+) (\S+) GPUs? free`), func(x *round, _ job.ID, m []string) bool {
+		free, all := x.free(m[3])
+		return number(m[1]) == free && number(m[2]) == all
 	}},
-	{regexp.MustCompile(`(\d+) jobs? holds? GPUs, (\d+) waits?`), func(x *round, _ job.ID, m []string) bool {
+	{regexp.MustCompile(`(\d+) jobs? runs?, (\d+) waits?`), func(x *round, _ job.ID, m []string) bool {
 		hold, wait := x.count()
 		return number(m[1]) == hold && number(m[2]) == wait
 	}},
@@ -157,9 +158,9 @@ var facts = []fact{
 	}},
 	{regexp.MustCompile(`ahead of it in the queue[^\n]*`), func(x *round, _ job.ID, m []string) bool {
 		scattered := slices.ContainsFunc(x.p.Jobs, func(d policy.Decision) bool { return d.Why.Kind == policy.Evicted && d.Allocation.IsZero() })
-		return scattered == strings.Contains(m[0], "the free GPUs planned for")
+		return scattered == strings.Contains(m[0], "free GPUs are planned for")
 	}},
-	{regexp.MustCompile(`(\d+) jobs? that gains? more from \S+ GPUs comes? first: ([^;.]*)`), func(x *round, id job.ID, m []string) bool {
+	{regexp.MustCompile(`(\d+) jobs? that gains? more from \S+ GPUs comes? first \(([^)]*)\)`), func(x *round, id job.ID, m []string) bool {
 		names, all := listed(m[2])
 		return all == number(m[1]) && x.wait(names) && !slices.Contains(names, id)
 	}},
@@ -193,28 +194,44 @@ var facts = []fact{
 		free, _ := x.free(m[2])
 		return number(m[1]) == free && free >= least(x.s.Job(id).Spec) && x.s.Job(id).Eligible(cluster.GPUType(m[2]))
 	}},
-	{regexp.MustCompile(`(\d+) jobs? (?:is|are) ahead of it(?s:.*)\D(\d+) of the jobs ahead of it`), func(_ *round, _ job.ID, m []string) bool {
-		return number(m[2]) >= 1 && number(m[2]) <= number(m[1])
+	{regexp.MustCompile(`(\d+) jobs? (?:is|are) ahead of it(?s:.*)\D(\d+) of the (\d+) jobs ahead of it`), func(_ *round, _ job.ID, m []string) bool {
+		return number(m[2]) >= 1 && number(m[2]) < number(m[3]) && m[3] == m[1]
 	}},
-	{regexp.MustCompile(`(?:of the jobs ahead of it|that waits?) \(([^)]*)\)`), func(x *round, id job.ID, m []string) bool {
+	{regexp.MustCompile(`(\d+) jobs? (?:is|are) ahead of it(?s:.*)\n  unblock .*all (\d+) jobs ahead of it`), func(_ *round, _ job.ID, m []string) bool {
+		return m[2] == m[1]
+	}},
+	{regexp.MustCompile(`(\d+) jobs? (?:is|are) ahead of it(?s:.*)\n  unblock .*the only job ahead of it`), func(_ *round, _ job.ID, m []string) bool {
+		return m[1] == "1"
+	}},
+	{regexp.MustCompile(`(?:jobs? ahead of it|other waiting jobs?) \(([^)]*)\)`), func(x *round, id job.ID, m []string) bool {
 		names, _ := listed(m[1])
 		return x.wait(names) && !slices.Contains(names, id)
 	}},
-	{regexp.MustCompile(`(?:if|after) (\d+) (?:other )?jobs? ended[^:\n]*:(?: (\d+) that holds? GPUs \(([^)]*)\))?(?:(?: and)? (\d+) (?:that waits?|of the jobs ahead of it))?`), func(x *round, id job.ID, m []string) bool {
+	{regexp.MustCompile(`(?:(\d+) of the|all|both|the only)(?: (\d+))? running jobs? \(([^)]*)\)`), func(x *round, id job.ID, m []string) bool {
 		names, all := listed(m[3])
-		if m[2] == "" {
-			names, all = nil, 0
+		hold, _ := x.count()
+		right := all == hold
+		if m[1] != "" {
+			right = all == number(m[1]) && number(m[2]) == hold
 		}
-		return number(m[1]) == number(m[2])+number(m[4]) && all == number(m[2]) && !slices.ContainsFunc(names, func(other job.ID) bool {
+		return right && !slices.ContainsFunc(names, func(other job.ID) bool {
 			return other == id || x.wait([]job.ID{other})
 		})
+	}},
+	{regexp.MustCompile(`(\d+) of the (\d+) other waiting jobs`), func(x *round, _ job.ID, m []string) bool {
+		_, wait := x.count()
+		return number(m[1]) < number(m[2]) && number(m[2]) == wait-1
+	}},
+	{regexp.MustCompile(`it would get (\d+) (\S+) GPUs?[^\n(]* \((\d+) (?:is|are) free now\)`), func(x *round, _ job.ID, m []string) bool {
+		free, _ := x.free(m[2])
+		return number(m[3]) == free && free < number(m[1])
 	}},
 	{regexp.MustCompile(`if jobs? ([^\n]*?) ended`), func(x *round, id job.ID, m []string) bool {
 		names, _ := listed(m[1])
 		return !slices.ContainsFunc(names, func(other job.ID) bool { return other == id || x.s.Job(other) == nil })
 	}},
-	{regexp.MustCompile(`(?s:.*) at (\S+), under .*\n\n.* (?:has been waiting|was preempted) (\S+?)(?: ago)?:(?s:.*)\n  since +([^\s,]+), (\S+) ago\n`), func(_ *round, _ job.ID, m []string) bool {
-		return spans(m[2], seconds(m[1])-seconds(m[3])) && m[4] == m[2]
+	{regexp.MustCompile(`\n\n.* (?:has been waiting|was preempted) (\S+?)(?: ago)?:(?s:.*)\n  at +(\S+) after .*(?s:.*)\n  since +([^\s,]+), (\S+) ago\n`), func(_ *round, _ job.ID, m []string) bool {
+		return spans(m[1], seconds(m[2])-seconds(m[3])) && m[4] == m[1]
 	}},
 	{regexp.MustCompile(`needs (?:at least )?(\d+)(?: \S+)? GPUs?[^;]* (?:and|but) (\d+) are free`), func(_ *round, _ job.ID, m []string) bool {
 		return number(m[2]) < number(m[1])
@@ -222,8 +239,8 @@ var facts = []fact{
 	{regexp.MustCompile(`needs (?:at least )?(\d+) (?:(\S+) )?GPUs?(?s:.*)asked +exactly (\d+) GPU`), func(x *round, id job.ID, m []string) bool {
 		return number(m[1]) == number(m[3])*each(x.s.Job(id), m[2])
 	}},
-	{regexp.MustCompile(`(starts it only with|offers it no fewer than) (\d+) (?:(\S+) )?GPUs?(?s:.*)asked +(?:[^\n(]*\((\d+) requested|(\d+) GPUs? (?:or more )?of [^\n(]*)`), func(x *round, id job.ID, m []string) bool {
-		return (number(m[2]) == number(m[4]+m[5])*each(x.s.Job(id), m[3])) == strings.HasPrefix(m[1], "starts")
+	{regexp.MustCompile(`(starts it only with|offers it no fewer than) (?:all )?(\d+) (?:(\S+) )?GPUs?(?s:.*)asked +[^\n(]*\((\d+) requested`), func(x *round, id job.ID, m []string) bool {
+		return (number(m[2]) == number(m[4])*each(x.s.Job(id), m[3])) == strings.HasPrefix(m[1], "starts")
 	}},
 	{regexp.MustCompile(`if it asked for (\d+) GPU`), func(x *round, id job.ID, m []string) bool {
 		return number(m[1]) < least(x.s.Job(id).Spec)
