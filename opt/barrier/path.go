@@ -2,6 +2,7 @@ package barrier
 
 import "math"
 
+// An item has rates relative to its need.
 type item struct {
 	on, s, a, c []float64 // allowed, size, rate, gain
 	x, p        []float64 // fractions, duals of x ≥ 0

@@ -17,6 +17,7 @@ type Frontier struct {
 	segments []segment
 }
 
+// A segment leads to vertex to of its epoch.
 type segment struct {
 	slope     float64 // mean completion time per unit of budget
 	epoch, to int32

@@ -58,6 +58,7 @@ func (h *hull) of(p *Problem, points []Point) {
 	}
 }
 
+// merge makes the hull of all kinds. It does not count as a repair.
 func (h *hull) merge() {
 	repaired := h.repaired
 	h.merged = append(h.merged, h.corners...)

@@ -103,6 +103,7 @@ func (b *knapsack) nextKink(target, give []float64, mu float64, upwards bool) fl
 	return next * sign
 }
 
+// A kink is the multiplier that moves a column between its bounds.
 type kink struct{ at, span float64 }
 
 func (b *knapsack) dual(r []float64, scratch []kink) (mu float64, _ []kink) {

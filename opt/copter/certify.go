@@ -61,6 +61,8 @@ func (s *Solver) proven(p *lp.Problem, status lp.Status, ray []float64) *lp.Solu
 	return out
 }
 
+// farkas returns row multipliers that prove p infeasible, or nil: the duals of the least sum of row
+// violations.
 func (s *Solver) farkas(ctx context.Context, p *lp.Problem) []float64 {
 	least := &lp.Problem{}
 	rows := make([]lp.Row, p.RowSlots())

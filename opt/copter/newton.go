@@ -224,6 +224,7 @@ func (n *newton) times(v, out []float64) {
 	}
 }
 
+// direction solves H dir = miss by preconditioned conjugate gradients.
 func (n *newton) direction(tolerance float64) {
 	w := n.w
 	clear(n.dir)

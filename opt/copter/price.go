@@ -6,6 +6,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
+// A pass prices all columns at y: the bound of y, the quality of x, and the working set.
 type pass struct {
 	bound     float64 // proven by y
 	estimate  float64 // bound, with unheld reduced costs counted at x
@@ -45,6 +46,7 @@ func bucketOf(v float64) int { return int(math.Float64bits(v) >> 51) }
 
 const looseChunk = 256
 
+// price makes a pass at s.y and s.x, and picks columns up to importance theta.
 func (s *Solver) price(p *lp.Problem, theta float64) pass {
 	copy(s.lambda, s.y)
 	for _, i := range s.shape.blocks {

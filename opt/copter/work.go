@@ -37,6 +37,7 @@ type work struct {
 	scale   float64 // 1 / proximal weight
 }
 
+// minimise sets x and z to the minimisers at y, and miss to the slope.
 func (w *work) minimise(y []float64) {
 	parallel(w.threads, len(w.cut)-1, func(k int) {
 		act := w.part[k]

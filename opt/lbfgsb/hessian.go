@@ -54,6 +54,7 @@ func (h *hessian) add(s, before, after []float64, ys float64) {
 	h.build(dot(y, y) / ys)
 }
 
+// build computes B: for each pair, B += yy'/y's − Bs(Bs)'/s'Bs.
 func (h *hessian) build(theta float64) {
 	h.scale(theta)
 	for k := range h.count {

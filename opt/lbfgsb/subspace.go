@@ -33,6 +33,7 @@ func (m *Minimizer) force(free []int, out []float64) {
 	}
 }
 
+// solve solves B step = rhs in the free variables, by Cholesky's LL'.
 func (m *Minimizer) solve(free []int, rhs []float64) bool {
 	n := len(free)
 	for r, i := range free {

@@ -174,6 +174,7 @@ func cubic(a, b sample) float64 {
 	return a.step + r*(b.step-a.step)
 }
 
+// cubicBeyond returns the cubic's minimiser beyond p; false if there is none.
 func cubicBeyond(x, p sample) (float64, bool) {
 	theta, scale, disc := terms(x, p)
 	gamma := scale * math.Sqrt(max(0, disc))

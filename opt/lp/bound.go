@@ -132,6 +132,7 @@ func (p *Problem) impliedBounds() ranges {
 	return b
 }
 
+// A span is an end of a row's activity: a finite part and the number of infinite columns.
 type span struct {
 	finite   float64
 	infinite int

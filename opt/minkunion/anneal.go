@@ -75,6 +75,7 @@ func (a *annealer) next() uint64 {
 	return z ^ z>>31
 }
 
+// heat returns a step's mean cost, which falls to a thirtieth of an element's.
 func (a *annealer) heat(step, steps int) float64 {
 	left := float64(steps-step) / float64(steps)
 	return float64(a.lacking) * max(1.0/30, left*left)

@@ -105,6 +105,7 @@ func (w *network) levels() bool {
 	return open
 }
 
+// look visits set s's elements and sets that can redirect their flow, and reports whether one has room.
 func (w *network) look(s int32) bool {
 	open := false
 	for i := w.start[s]; i < w.start[s+1]; i++ {
@@ -141,6 +142,7 @@ func (w *network) send(s int32, amount int64) int64 {
 	return 0
 }
 
+// take puts up to amount into element e, or redirects another set's flow.
 func (w *network) take(e int32, amount int64) int64 {
 	if w.room[e] > 0 {
 		amount = min(amount, w.room[e])

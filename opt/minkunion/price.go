@@ -2,6 +2,7 @@ package minkunion
 
 import "math"
 
+// A corner is a closure: sets, cost including paid elements, and union.
 type corner struct {
 	count   int
 	cost    int64
@@ -94,6 +95,7 @@ func (s *searcher) value() int64 {
 	return sum
 }
 
+// meet stores the flow's closure as a corner or answer, and returns its number of sets.
 func (s *searcher) meet() int {
 	count, cost := 0, s.paid
 	for i, far := range s.w.far {

@@ -118,6 +118,7 @@ func (s *searcher) divide(e int, bound int64) {
 	}
 }
 
+// choose returns the most frequent element on which the corners disagree; -1: none.
 func (s *searcher) choose() int {
 	best, most := -1, 0
 	for e, in := range s.right.covered {

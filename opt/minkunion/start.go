@@ -66,6 +66,7 @@ func (s *searcher) complete(g *greedy) {
 	}
 }
 
+// mend replaces an element's sets by the cheapest others while that helps.
 func (s *searcher) mend(g *greedy) {
 	for better := true; better; {
 		better = false
@@ -78,6 +79,7 @@ func (s *searcher) mend(g *greedy) {
 	s.try(g.picked())
 }
 
+// shrink drops the elements of highest cost per set lost while n sets are left.
 func (s *searcher) shrink() []bool {
 	left, count := make([]bool, len(s.p.Sets)), len(s.p.Sets)
 	for i := range left {
@@ -115,6 +117,7 @@ func (s *searcher) dearest(left []bool, spare int) (element, sets int) {
 	return best, lost
 }
 
+// A greedy builds an answer. A set's score is its additional cost.
 type greedy struct {
 	s      *searcher
 	weight []float64
@@ -147,6 +150,7 @@ func (g *greedy) picked() []int {
 	return picked
 }
 
+// cheapest returns the best set that is not taken and lacks element but; -1: none.
 func (g *greedy) cheapest(but int) int {
 	best := -1
 	g.s.w.steps += len(g.score) / 8 // as many edges

@@ -81,6 +81,7 @@ func (b *builder) take(c *Choice, j int) bool {
 	return !ok || b.put(u, c.Value, j)
 }
 
+// single returns the only use of choice j. If there are several it adds a bundle, and ok is false.
 func (b *builder) single(c *Choice, j int) (u Use, ok bool) {
 	u = c.Use
 	if len(c.More) > 0 {

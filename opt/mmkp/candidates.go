@@ -25,6 +25,7 @@ type undecided struct {
 	second     float64 // regret of the second option
 }
 
+// collect lists the options of regret below the limit, of all items or only of the core.
 func (cs *candidates) collect(all bool, limit float64, most int) bool {
 	cs.open, cs.closed = cs.open[:0], cs.closed[:0]
 	cs.core.Columns, cs.core.Amounts = cs.core.Columns[:0], cs.core.Amounts[:0]
@@ -52,6 +53,7 @@ func (cs *candidates) collect(all bool, limit float64, most int) bool {
 	return true
 }
 
+// consider lists the options of an item; "none" is left out if the item must be served.
 func (cs *candidates) consider(i int32, limit float64) {
 	x := &cs.inv.items[i]
 	u := undecided{slot: i, first: int32(len(cs.core.Columns)), rank: x.rank, must: x.must}

@@ -39,6 +39,7 @@ type item struct {
 	must, live            bool
 }
 
+// A group is an item's corner on one of its hulls. Prices are divided by the item's factor.
 type group struct {
 	value, amount float64
 	low, high     float64 // prices between which it is best
@@ -229,6 +230,7 @@ func (inv *inventory) has(id ItemID) bool {
 	return int(id.slot) < len(inv.items) && inv.items[id.slot].live && inv.items[id.slot].turn == id.turn
 }
 
+// renew assigns new ranks in the old order, with room for three times as many.
 func (inv *inventory) renew() {
 	for rank, slot := range inv.byRank() {
 		inv.items[slot].rank = uint32(rank)

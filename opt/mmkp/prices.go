@@ -4,6 +4,7 @@ import (
 	"math"
 )
 
+// A pricing finds the prices of the lowest bound, and keeps them between solves.
 type pricing struct {
 	call *call
 	core *coreProblem
@@ -83,6 +84,7 @@ func (pr *pricing) halted() bool {
 	return pr.core.Steps >= pr.call.opts.MaxSteps || pr.call.ctx.Err() != nil
 }
 
+// measurePrices sets the scale of prices, the penalty, and missing widths of ranges.
 func (pr *pricing) measurePrices() {
 	total, must := 1.0, 0.0
 	for i := range pr.inv.items {
@@ -142,6 +144,7 @@ func (pr *pricing) approach() {
 	copy(pr.radius, wide)
 }
 
+// widen makes a range four times as wide if its price is at an end, and reports whether any is.
 func (pr *pricing) widen() bool {
 	if pr.scan.whole {
 		return false

@@ -133,6 +133,7 @@ func (rd *rounding) outside(e, c int32) int32 {
 	return int32(first)
 }
 
+// fill moves core items to more valuable columns that fit, undecided items first.
 func (rd *rounding) fill() {
 	for _, e := range slices.Backward(rd.order) {
 		now := rd.best[e]

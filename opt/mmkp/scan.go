@@ -177,6 +177,7 @@ func (sc *scanner) lookAtBundles(i int32, x *item, l *leader) (taken int32, valu
 	return taken, value
 }
 
+// peak returns the worth of the best corner of an item's g-th group, at the low end of the ranges.
 func (sc *scanner) peak(i int32, x *item, at *group, g int) float64 {
 	r := &sc.inv.rows[i]
 	u, b := &r.runs[g], &sc.core.Ranges[at.resource]
@@ -229,6 +230,7 @@ func (sc *scanner) enter(i int32, x *item, least float64) {
 	sc.core.Items = append(sc.core.Items, e)
 }
 
+// offer adds a column of an item if it is worth more than nothing, and can reach least.
 func (sc *scanner) offer(x *item, r *row, id, resource int32, start, least float64) {
 	c := column{Value: x.worth(r, id), Resource: resource, ID: id}
 	most := c.Value
@@ -373,6 +375,7 @@ func (sc *scanner) listOne(x *item, r *row, id, resource int32, best, start, lim
 	return false
 }
 
+// highest returns the worth of an item's best column at the prices, and moves its groups there.
 func (sc *scanner) highest(x *item, r *row, start float64) float64 {
 	best := start
 	if x.kept != none && x.keptResource != several {

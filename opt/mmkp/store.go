@@ -31,6 +31,7 @@ type bundle struct {
 	fits       bool // into the empty resources
 }
 
+// A row is the stored choices of an item. A column is a position in points or, after them, in bundles.
 type row struct {
 	points  []point
 	wide    []float64 // amounts, if one is no float32
@@ -173,6 +174,7 @@ func (r *row) moveTo(u *run, g *group, c int32) {
 	}
 }
 
+// settle moves g to the best corner at the price, step by step.
 func (r *row) settle(u *run, g *group, price float64) {
 	for price < g.low {
 		r.moveTo(u, g, r.next(u, g.at))

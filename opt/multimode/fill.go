@@ -39,6 +39,7 @@ func (k *packing) extras(line []extra, t int) []extra {
 	return line
 }
 
+// extra returns the mode with the largest gain per unit of resource if job i also runs in round t.
 func (k *packing) extra(i, t int) extra {
 	best := extra{job: i}
 	r := k.runs[i]

@@ -77,6 +77,7 @@ func (p *Problem) gain(i, mode, n int) float64 {
 	return (m.After[n].Value - before) / float64(m.Amount)
 }
 
+// first serves jobs with room from round 0 on, and returns the others, longest first.
 func (k *packing) first(line []int) (rest []int) {
 	for _, i := range line {
 		if m := k.mode(i); k.free[m.Resource][0] >= m.Amount {
@@ -189,6 +190,7 @@ func (k *packing) take(i, mode, t int) {
 	k.log = append(k.log, step{i, mode, t, true})
 }
 
+// drop removes round t from job i, which gets another in the same mode.
 func (k *packing) drop(i, t int) {
 	mode := k.runs[i].Mode
 	m := &k.p.Jobs[i].Modes[mode]

@@ -5,6 +5,7 @@ import (
 	"slices"
 )
 
+// press gives job i missing rounds by moving jobs that lose less, preferably without a further start.
 func (k *packing) press(i int) {
 	k.log = k.log[:0]
 	mode, n := k.pick[i].mode, k.pick[i].rounds
@@ -38,6 +39,7 @@ type move struct {
 	cost    float64
 }
 
+// makeRoom moves jobs until a mode fits in round t, and returns the cost, or moves nothing if not below limit.
 func (k *packing) makeRoom(m *Mode, t int, limit float64) (cost float64, ok bool) {
 	free := k.free[m.Resource]
 	if free[t] >= m.Amount {

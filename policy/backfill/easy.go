@@ -52,6 +52,7 @@ func (r *round) full() bool {
 	return !slices.ContainsFunc(r.free, func(n int) bool { return n > 0 })
 }
 
+// fastest returns the option with the most progress on which a twin may start now; -1 if there is none.
 func (r *round) fastest(t *virtualJob) int {
 	best, on := -1, -1
 	for i := range t.options {
@@ -67,6 +68,7 @@ func (r *round) fastest(t *virtualJob) int {
 	return best
 }
 
+// outlasted reports whether a twin that starts now on type k still runs when the reservation begins there.
 func (r *reservation) outlasted(k int, lasts time.Duration) bool {
 	return r != nil && r.kind == k && lasts > r.in
 }

@@ -125,6 +125,7 @@ func (t *virtualJob) adopt(all []Option) {
 
 func (t *virtualJob) runs() bool { return t.on >= 0 && t.ended.IsZero() }
 
+// stop returns a running twin to waiting, and keeps the part of its work that it has done.
 func (t *virtualJob) stop(now time.Time) {
 	need := t.needs(&t.options[t.on])
 	if did := now.Sub(t.since).Seconds() - t.restart; did > 0 && need > 0 {

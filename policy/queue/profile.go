@@ -6,6 +6,7 @@ import (
 	"time"
 )
 
+// A profile is the number of free GPUs of a type over time, as running jobs end.
 type profile []step
 
 // A step states that free GPUs are free from the time in on, counted from now. In the argument ends of newProfile, free
