@@ -257,7 +257,8 @@ func unplaced(s *explainContext) string {
 	if n == 0 {
 		return ""
 	}
-	return "; free GPUs are planned for " + named(s.displaced, n) + ", but too scattered over nodes"
+	waits := map[bool]string{true: "waits", false: "wait"}[n == 1]
+	return "; the plan has free GPUs for " + named(s.displaced, n) + ", which " + waits + ", too, because these are on too many nodes"
 }
 
 func scattered(s *explainContext) string {

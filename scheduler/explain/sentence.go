@@ -201,7 +201,7 @@ func room(s *explainContext) string {
 	case n == 0:
 		return "enough GPUs were free"
 	default:
-		return "GPUs on its nodes came from " + named(s.donors, n)
+		return "it got GPUs that " + named(s.donors, n) + " held before"
 	}
 }
 

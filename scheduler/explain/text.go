@@ -197,7 +197,7 @@ func rough(d journal.Seconds) string { return printable.Rough(time.Duration(d)) 
 // StartText returns the estimate as a sentence about the start of a job.
 func (e *Expected) StartText() string { return e.text(calibration.Start) }
 
-// text returns "in 10 to 25 min, median 14 min (80 % interval; 30 of the last 40 contained the true end)".
+// text returns "in 10 to 25 min, median 14 min (80 % interval; 30 of the last 40 such intervals contained the true end)".
 func (e *Expected) text(p calibration.Phase) string {
 	early, late := rough(e.Early), rough(e.Late)
 	switch {
@@ -248,7 +248,7 @@ func (e *Expected) record(p calibration.Phase, named bool) string {
 	case e.Of == 0:
 		return " (" + tested + ")"
 	case named:
-		return " (" + kind + "; " + p.Contained(e.Held, e.Of, "") + ")"
+		return " (" + kind + "; " + p.Contained(e.Held, e.Of, " such intervals") + ")"
 	}
 	return " (" + p.Contained(e.Held, e.Of, " intervals") + ")"
 }

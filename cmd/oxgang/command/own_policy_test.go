@@ -33,8 +33,8 @@ func TestOwn_policy(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":  block(t, string(page), "`go.mod`") + "\nreplace github.com/oxgang/oxgang => " + repository + "\n",
-		"main.go": block(t, string(page), "`main.go`"),
+		"go.mod":  block(t, string(page), "Create `go.mod`") + "\nreplace github.com/oxgang/oxgang => " + repository + "\n",
+		"main.go": block(t, string(page), "Create `main.go`"),
 		"go.sum":  string(sums),
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

@@ -200,12 +200,16 @@ func (c *Change) tried() string {
 // jobsEnd names the jobs that must end, or counts them if they are many or some of them wait.
 func (c *Change) jobsEnd(name func(job.ID) string) string {
 	text := "it would get " + amount(c.Gets) + c.free() + " if "
-	if n := c.waiting(); n == 0 && len(c.Jobs) <= mostNamed {
+	n, ended := c.waiting(), " ended"
+	if n > 0 {
+		ended = " were gone"
+	}
+	if n == 0 && len(c.Jobs) <= mostNamed {
 		text += named("job", c.Jobs, name)
 	} else {
 		text += c.sets(n, name)
 	}
-	text += " ended" + c.expected()
+	text += ended + c.expected()
 	if c.Rough {
 		text += "; perhaps fewer are enough"
 	}

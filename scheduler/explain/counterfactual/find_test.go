@@ -117,7 +117,7 @@ func TestFind_by_known_ends(t *testing.T) {
 		in   time.Duration
 		text string // its end
 	}{
-		{map[job.ID]time.Duration{"a": 11 * time.Hour, "b": 10 * time.Minute, "c": 20 * time.Minute}, []job.ID{"b", "c"}, 20 * time.Minute, " if 1 of the 2 running jobs (b) and the only job ahead of it (c) ended (expected in 20 min)"},
+		{map[job.ID]time.Duration{"a": 11 * time.Hour, "b": 10 * time.Minute, "c": 20 * time.Minute}, []job.ID{"b", "c"}, 20 * time.Minute, " if 1 of the 2 running jobs (b) and the only job ahead of it (c) were gone (expected in 20 min)"},
 		{map[job.ID]time.Duration{"a": 5 * time.Minute, "b": 10 * time.Minute, "c": 20 * time.Minute}, []job.ID{"a", "b"}, 10 * time.Minute, " if jobs a and b ended (expected in 10 min)"},
 		{map[job.ID]time.Duration{"b": 10 * time.Minute}, []job.ID{"a", "b"}, -1, ""}, // the others are not foreseen to end: as without
 	} {
@@ -177,15 +177,15 @@ func TestAJobThatNothingHelpsHearsWhatWasTried(t *testing.T) {
 		t.Errorf("got %q, want the budget", got)
 	}
 	for want, c := range map[string]Change{
-		"if 1 running job (b) and 1 other waiting job (a) ended (expected in 9 min)":                      {Jobs: []job.ID{"a", "b"}, Holding: []job.ID{"b"}},
-		"if the only running job (b) and 2 of the 5 jobs ahead of it (a and c) ended (expected in 9 min)": {Jobs: []job.ID{"a", "b", "c"}, Holding: []job.ID{"b"}, Ahead: true, Of: Totals{Running: 1, Ahead: 5}},
-		"if 1 other waiting job (a) ended (expected in 9 min)":                                            {Jobs: []job.ID{"a"}},
-		"if 4 of the 6 running jobs (b, c, d and 1 more) and 1 of the 3 other waiting jobs ended (expected in 9 min); perhaps fewer are enough": {
+		"if 1 running job (b) and 1 other waiting job (a) were gone (expected in 9 min)":                      {Jobs: []job.ID{"a", "b"}, Holding: []job.ID{"b"}},
+		"if the only running job (b) and 2 of the 5 jobs ahead of it (a and c) were gone (expected in 9 min)": {Jobs: []job.ID{"a", "b", "c"}, Holding: []job.ID{"b"}, Ahead: true, Of: Totals{Running: 1, Ahead: 5}},
+		"if 1 other waiting job (a) were gone (expected in 9 min)":                                            {Jobs: []job.ID{"a"}},
+		"if 4 of the 6 running jobs (b, c, d and 1 more) and 1 of the 3 other waiting jobs were gone (expected in 9 min); perhaps fewer are enough": {
 			Jobs: []job.ID{"a", "b", "c", "d", "e"}, Holding: []job.ID{"b", "c", "d", "e"}, Rough: true, Of: Totals{Running: 6, Waiting: 3},
 		},
 		"if 4 running jobs (a, b, c and 1 more) ended (expected in 9 min)":                          {Jobs: []job.ID{"a", "b", "c", "d"}, Holding: []job.ID{"a", "b", "c", "d"}},
-		"if all 4 jobs ahead of it ended (expected in 9 min)":                                       {Jobs: []job.ID{"a", "b", "c", "d"}, Ahead: true, Of: Totals{Ahead: 4}},
-		"if 4 other waiting jobs ended (expected in 9 min)":                                         {Jobs: []job.ID{"a", "b", "c", "d"}},
+		"if all 4 jobs ahead of it were gone (expected in 9 min)":                                   {Jobs: []job.ID{"a", "b", "c", "d"}, Ahead: true, Of: Totals{Ahead: 4}},
+		"if 4 other waiting jobs were gone (expected in 9 min)":                                     {Jobs: []job.ID{"a", "b", "c", "d"}},
 		"if job a ended (expected in 9 min); it will probably start before all of these have ended": {Jobs: []job.ID{"a"}, Holding: []job.ID{"a"}, Earlier: true},
 	} {
 		if c.Kind, c.In = JobsEnd, 9*time.Minute; !strings.HasSuffix(c.String(), want) {
