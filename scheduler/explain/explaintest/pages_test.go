@@ -257,7 +257,7 @@ var facts = []fact{
 		n := each(x.s.Job(id), m[4])
 		return number(m[3]) <= n*number(m[2]) && (number(m[3]) >= n*number(m[1]) || strings.Contains(m[5], "if it asked for")) || strings.Contains(m[5], " and ")
 	}},
-	{regexp.MustCompile(`asked [^\n]* of type ([^,\n]*)(?s:.*)it would get \d+ (\S+) GPUs?([^\n]*)`), func(_ *round, _ job.ID, m []string) bool {
+	{regexp.MustCompile(`asked [^\n]* of type ([^,(\n]*[^,( \n])(?s:.*)it would get \d+ (\S+) GPUs?([^\n]*)`), func(_ *round, _ job.ID, m []string) bool {
 		return strings.Contains(m[3], "if it allowed GPUs of type") || strings.Contains(" or "+m[1]+" or ", " or "+m[2]+" or ")
 	}},
 	{regexp.MustCompile(`jobs of a higher (priority) come first`), func(x *round, id job.ID, _ []string) bool {
