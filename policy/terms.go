@@ -8,8 +8,8 @@ type Weigher interface {
 	// Weighed returns the terms of a job's weight in the last plan; false if the plan did not include the
 	// job.
 	Weighed(id job.ID) (Terms, bool)
-	// Ignore makes all later decisions about job id without the given terms. If a copy of the policy then
-	// decides differently, the terms were decisive.
+	// Ignore drops the given terms from the weight of job id in all later plans. Call it on a copy of the policy: if
+	// the copy then decides differently, these terms were decisive.
 	Ignore(id job.ID, all ...Term)
 }
 

@@ -61,7 +61,7 @@ var (
 	ErrRefused = errors.New("refused by Slurm")
 )
 
-// Do sends a step to Slurm. It returns ErrBusy if the limit per minute is reached, and ErrRefused, wrapped, if Slurm
+// Do sends Slurm one command of a resize. It returns ErrBusy if the limit per minute is reached, and ErrRefused, wrapped, if Slurm
 // refuses the step or refused it recently. Any other error means that Slurm does not answer.
 func (w *Writer) Do(ctx context.Context, s *step) error {
 	k := keyOf(s)

@@ -27,8 +27,8 @@ type columns struct {
 	cols []lp.Col
 }
 
-// Relaxed returns a Maker of engines that solve the linear relaxation with an lp.Solver, then round it to whole choices
-// with Shim.
+// Relaxed returns a Maker of engines that solve a problem in two steps: an lp.Solver solves the linear relaxation, and
+// Shim rounds the result, so that each item has one choice.
 func Relaxed(solver func() (lp.Solver, error)) Maker {
 	return func(capacity []float64, _ Options) (Engine, error) {
 		b, err := newBook(capacity)

@@ -29,8 +29,8 @@ func Back(s *policy.Snapshot, o Options) ([]cluster.NodeID, error) {
 	return back, nil
 }
 
-// Of chooses which nodes of group g to give back with the fewest preemptions. It returns as many as the parameter
-// nodes, or as many as possible.
+// Of chooses nodes of group g to give back to their owner, with as few preemptions as possible. It returns the given
+// number of nodes, or as many as it can.
 func Of(s *policy.Snapshot, g cluster.Group, nodes int, o Options) ([]cluster.NodeID, error) {
 	servers := serversOf(s, g)
 	answer, err := Choose(servers, min(nodes, len(newServerSet(servers).returnable)), o)

@@ -108,11 +108,11 @@ func (e *event) text(when string) string {
 type Totals struct {
 	Submitted journal.Seconds  `json:"submitted"`
 	Ended     *journal.Seconds `json:"ended,omitempty"`   // nil if the job did not end in the recording
-	Outcome   string           `json:"outcome,omitempty"` // how the job ended; set without Ended if that was before the recording
+	Outcome   string           `json:"outcome,omitempty"` // how the job ended; if it ended before the recording, Ended is nil
 	Profiling journal.Seconds  `json:"profiling"`
 	Waiting   journal.Seconds  `json:"waiting"` // time with neither GPUs nor profiling
 	Holding   journal.Seconds  `json:"holding"`
-	GPUHours  float64          `json:"gpu_hours"`  // "held" in the ledger: without profiling, and without the time from its end to the end of the round
+	GPUHours  float64          `json:"gpu_hours"`  // as "held" in the ledger: not while profiling, and only until the job's end
 	Restarts  int              `json:"restarts"`   // starts after the first
 	LostHours float64          `json:"lost_hours"` // GPU-hours from starts to the beginning of training
 }

@@ -174,7 +174,8 @@ func validName(name string) bool {
 	return name != "" && strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
-// Unpriced parses a list of nodes without prices, GPU types and GPUs per node: "t4:4,a100:8". Budgets are then in GPUs.
+// Unpriced parses kinds of nodes, each a GPU type and its GPUs per node: "t4:4,a100:8". The nodes have no prices, so
+// budgets are numbers of GPUs.
 func Unpriced(text string) (*PriceList, error) {
 	l := &PriceList{Name: "GPUs"}
 	for part := range strings.SplitSeq(text, ",") {

@@ -81,7 +81,8 @@ func (v *Verdict) replay(ctx context.Context, j *journal.Reader, o whatif.Option
 	return nil
 }
 
-// ActionsDiffer reports whether the first difference is an action, and not only a reason, a price or another number.
+// ActionsDiffer reports whether the replay first differs from the recording by an action, such as a start. If it first
+// differs by a reason, a price or another number, ActionsDiffer returns false.
 func (v *Verdict) ActionsDiffer() bool {
 	return v.replayed != nil && v.replayed.First != nil && v.replayed.First.Field == ""
 }

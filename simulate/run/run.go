@@ -42,10 +42,10 @@ func Simulate(ctx context.Context, c *config.Config, in *Inputs, name string, ob
 	return SimulateWatched(ctx, c, in, name, Watch{}, obs...)
 }
 
-// A Decider has the scheduler and policy of a run that has not started.
+// A Decider makes decisions without a simulation: it has the scheduler and the policy that a run would have.
 type Decider struct {
 	Scheduler *scheduler.Scheduler
-	Policy    policy.Policy // without time measurement
+	Policy    policy.Policy // not wrapped by the one that measures planning times
 	Placer    placement.Placer
 	Options   scheduler.Options
 	Cluster   *cluster.Cluster

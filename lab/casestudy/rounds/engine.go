@@ -47,13 +47,13 @@ type Answer struct {
 	Longest time.Duration
 }
 
-// A Kind is a way to make an Engine, chosen by name.
+// A Kind makes Engines, the solvers of this case study. Users choose it by name.
 type Kind struct {
-	Name string // "pop:K" is any number of parts
+	Name string // for example "price"; "pop:K" splits the problem into K parts
 	Doc  string
-	// Rebuilt engines are created in every round.
+	// Rebuilt states that a new engine is made for every round.
 	Rebuilt bool
-	// Proves means a bound as good as price's.
+	// Proves states that the engine also returns an upper bound of the best value.
 	Proves bool
 	make   func(q Question) (Engine, error)
 }

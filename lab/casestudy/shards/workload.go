@@ -9,7 +9,8 @@ import (
 	"github.com/oxgang/oxgang/internal/rng"
 )
 
-// A Drift is a rule by which the skew of the load, a Zipf exponent, changes from round to round.
+// A Drift names how unevenly requests hit the shards, and how that changes from round to round. Unevenness is a Zipf
+// exponent.
 type Drift string
 
 // The drifts. Source: thesis §5.2.1, "Load distributions".

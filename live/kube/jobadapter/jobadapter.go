@@ -75,12 +75,13 @@ var ErrKueue = errors.New("it is in a Kueue queue")
 // not be used.
 type Kind interface {
 	GVK() schema.GroupVersionKind
-	// Read parses o with the defaults d of its queue. weight is the share of its namespace. It reports invalid
-	// input in Job.Problem.
+	// Read parses o with the defaults d of its queue. weight is the weight of its namespace in the queue. It
+	// reports invalid input in Job.Problem.
 	Read(o *unstructured.Unstructured, d *v1alpha1.JobDefaults, weight int32) *Job
-	// Start sizes, labels and resumes a suspended job. If all pods run on one node and the kind allows it, the
-	// templates name the node; otherwise the pods are gated and wait for Pin. A job in Kueue is not resumed but
-	// loses our AdmissionGate. The error wraps ErrFixed if the size is not possible.
+	// Start sets the size and the labels of a suspended job, and resumes it. If all pods run on one node and the
+	// kind allows it, the pod templates name the node. Otherwise the pods have a scheduling gate, which Pin removes.
+	// For a job in Kueue, Start removes Oxgang's admission gate, and Kueue resumes the job. The error wraps ErrFixed
+	// if the size is not possible.
 	Start(o *unstructured.Unstructured, g *Grant) error
 	// Stop suspends a job. The error wraps ErrKueue if it is in Kueue.
 	Stop(o *unstructured.Unstructured, epoch int64) error

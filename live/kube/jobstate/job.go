@@ -51,7 +51,7 @@ type Job struct {
 	Retry
 }
 
-// Wants reports whether the committed plan has GPUs for the job.
+// Wants reports whether the last written plan has GPUs for the job, which has not ended.
 func (e *Job) Wants() bool { return !e.Phase.Over() && e.Held.GPUs > 0 }
 
 // Workers returns the planned number of workers.
