@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -145,13 +146,28 @@ func unescape(raw []byte) (text string, err error) {
 	if err := json.Unmarshal(raw, &text); err != nil {
 		return "", err
 	}
-	// encoding/json replaces half a surrogate pair by the replacement character, which text may contain, too.
-	const replacement = string(utf8.RuneError)
-	meant := strings.Count(strings.ToLower(string(raw)), `\ufffd`) + bytes.Count(raw, []byte(replacement))
-	if strings.Count(text, replacement) > meant {
-		return "", fmt.Errorf("half a surrogate pair in %.60s", raw)
+	for i := 0; i < len(raw); i++ {
+		if raw[i] != '\\' {
+			continue
+		}
+		if i++; raw[i] != 'u' {
+			continue
+		}
+		unit := hex(raw[i+1 : i+5])
+		if i += 4; unit < 0xd800 || unit > 0xdfff {
+			continue
+		}
+		if unit >= 0xdc00 || i+6 >= len(raw) || raw[i+1] != '\\' || raw[i+2] != 'u' || hex(raw[i+3:i+7])>>10 != 0xdc00>>10 {
+			return "", fmt.Errorf("half a surrogate pair in %.60s", raw)
+		}
+		i += 6
 	}
 	return text, nil
+}
+
+func hex(digits []byte) uint64 {
+	n, _ := strconv.ParseUint(string(digits), 16, 16) // valid JSON
+	return n
 }
 
 type field struct {

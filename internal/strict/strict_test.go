@@ -34,6 +34,8 @@ func TestDecode_refuses_what_would_be_lost(t *testing.T) {
 		`{"\u0069d":"a","id":"b"}`:                   `key "id" occurs twice`,
 		`{"id":"\ud800"}`:                            `half a surrogate pair`,
 		`{"id":"\udc00\ud800 \ufffd"}`:               `half a surrogate pair`,
+		`{"id":"\\ufffd\ud800"}`:                     `half a surrogate pair`,
+		`{"id":"\ud83d\u0041"}`:                      `half a surrogate pair`,
 		`{"other":1}`:                                `unknown field "other"`,
 		`{"id":"a"} {}`:                              `"{}" after the end`,
 		"{\"id\":\"\xff\"}":                          `not UTF-8`,
@@ -42,6 +44,14 @@ func TestDecode_refuses_what_would_be_lost(t *testing.T) {
 		if err := Decode([]byte(text), new(outer)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
+	}
+}
+
+// A whole pair, and a backslash in front of what looks like half of one, are text.
+func TestDecode_accepts_pairs(t *testing.T) {
+	var v outer
+	if err := Decode([]byte(`{"id":"\ud83d\ude00 \\ud800 \ufffd \uD83D\uDE00"}`), &v); err != nil || v.ID != "😀 \\ud800 \ufffd 😀" {
+		t.Errorf("%q: %v", v.ID, err)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// tracks records a status.Timeline. It holds at most mostSteps steps: jobs that ended first are forgotten first, and
-// then the early steps of the others.
+// tracks records a status.Timeline. It holds at most limit steps: jobs that ended first are forgotten first, and then the
+// early steps of the others.
 type tracks struct {
 	at      map[job.ID]int // index in all
 	all     []status.Track
@@ -42,11 +42,33 @@ func (t *tracks) step(id job.ID, user string, s status.Step) {
 		t.thin(own, mostOwnSteps/2)
 	}
 	if own.Ended() {
-		t.ends = append(t.ends, id)
+		t.ended(id)
 	}
-	if t.steps > mostSteps {
+	if t.steps > t.limit() {
 		t.forget()
 	}
+}
+
+// limit is mostSteps, or more if there are so many jobs that a few steps of each exceed it. So each forget makes room for
+// many more steps.
+func (t *tracks) limit() int { return max(mostSteps, (fewSteps+1)*len(t.all)) }
+
+// ended notes the end of a job. A name that is used again ends again, so earlier notes are removed now and then.
+func (t *tracks) ended(id job.ID) {
+	if t.ends = append(t.ends, id); len(t.ends) <= 2*len(t.all)+100 {
+		return
+	}
+	last := make(map[job.ID]int, len(t.ends))
+	for i, id := range t.ends {
+		last[id] = i
+	}
+	kept := t.ends[:0]
+	for i, id := range t.ends {
+		if last[id] == i {
+			kept = append(kept, id)
+		}
+	}
+	t.ends = kept
 }
 
 // thin keeps the first step of a job and its last ones.
@@ -56,12 +78,12 @@ func (t *tracks) thin(own *status.Track, most int) {
 	}
 }
 
-// forget makes room for a quarter of all steps.
+// forget makes room for a tenth of all steps.
 func (t *tracks) forget() {
-	gone := make(map[job.ID]bool)
+	gone, most := make(map[job.ID]bool), t.limit()*9/10
 	for _, id := range t.ends {
 		i, known := t.at[id]
-		if t.steps <= mostSteps*3/4 {
+		if t.steps <= most {
 			break
 		}
 		if known && !gone[id] && t.all[i].Ended() {
@@ -70,7 +92,7 @@ func (t *tracks) forget() {
 	}
 	t.drop(gone)
 	for i := range t.all {
-		if t.steps > mostSteps*3/4 {
+		if t.steps > most {
 			t.thin(&t.all[i], fewSteps)
 		}
 	}

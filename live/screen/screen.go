@@ -70,8 +70,13 @@ func later(pause time.Duration) tea.Cmd {
 	return tea.Tick(pause, func(time.Time) tea.Msg { return tick{} })
 }
 
+// patience is the time after which a status that does not come is an error.
+const patience = 10 * time.Second
+
 func (m *model) ask() tea.Msg {
-	s, pause, err := m.source(m.ctx)
+	ctx, cancel := context.WithTimeout(m.ctx, patience)
+	defer cancel()
+	s, pause, err := m.source(ctx)
 	return answer{s, pause, err}
 }
 
@@ -106,7 +111,7 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	case "k", "up":
 		m.move(-1)
 	case "enter":
-		m.open = m.chosen != ""
+		m.open = m.shown()
 	case "esc":
 		if !m.open {
 			m.search = ""
@@ -131,6 +136,13 @@ func (m *model) write(k tea.KeyPressMsg) {
 	default:
 		m.search += k.Text
 	}
+}
+
+// shown reports whether the chosen job matches the search.
+func (m *model) shown() bool {
+	waiting, others := m.jobs()
+	is := func(j status.Job) bool { return j.ID == m.chosen }
+	return slices.ContainsFunc(waiting, is) || slices.ContainsFunc(others, is)
 }
 
 // move chooses the job by places further down, or the first or last one.

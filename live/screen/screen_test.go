@@ -10,6 +10,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/live/status"
@@ -79,9 +80,9 @@ func TestKeys(t *testing.T) {
 	if text := m.text(); !strings.Contains(text, "no GPU is free") || strings.Contains(text, "RUNNING") {
 		t.Errorf("opened w0:\n%s", text)
 	}
-	m.press("esc", "/", "B", "o", "x", "backspace", "b", "enter")
-	if text := m.text(); !strings.Contains(text, "WAITING (0)") || !strings.Contains(text, "RUNNING (1)") {
-		t.Errorf("searched for %q:\n%s", m.search, text)
+	m.press("esc", "/", "B", "o", "x", "backspace", "b", "enter", "enter")
+	if text := m.text(); m.open || !strings.Contains(text, "WAITING (0)") || !strings.Contains(text, "RUNNING (1)") {
+		t.Errorf("searched for %q, which hides w0:\n%s", m.search, text)
 	}
 	m.press("esc")
 	if text := m.text(); !strings.Contains(text, "WAITING (2)") {
@@ -110,9 +111,12 @@ func TestView_fits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := world(rapid.IntRange(0, 60).Draw(t, "waiting"), rapid.IntRange(0, 60).Draw(t, "running"), rapid.IntRange(0, 40).Draw(t, "nodes"))
 		for i := range s.Jobs {
-			s.Jobs[i].Name = rapid.SampledFrom([]string{"x", "\x1b[2Jevil\n\n", strings.Repeat("long", 50)}).Draw(t, "name")
+			if rapid.IntRange(0, 3).Draw(t, "trouble") == 0 {
+				s.Jobs[i].Trouble = "its checkpoint is damaged"
+			}
+			s.Jobs[i].Name = rapid.SampledFrom([]string{"x", "\x1b[2Jevil\n\n", strings.Repeat("long", 50), strings.Repeat("訓練", 30)}).Draw(t, "name")
 		}
-		m := open(s, rapid.IntRange(20, 200).Draw(t, "width"), rapid.IntRange(24, 80).Draw(t, "height"))
+		m := open(s, rapid.IntRange(10, 200).Draw(t, "width"), rapid.IntRange(24, 80).Draw(t, "height"))
 		for range rapid.IntRange(0, 80).Draw(t, "presses") {
 			m.press(rapid.SampledFrom([]string{"down", "down", "down", "up"}).Draw(t, "key"))
 		}
@@ -128,8 +132,8 @@ func TestView_fits(t *testing.T) {
 			t.Fatalf("%d lines of %d:\n%q", len(lines), m.height, text)
 		}
 		for _, line := range lines {
-			if n := len([]rune(line)); n > m.width {
-				t.Fatalf("%d characters of %d: %s", n, m.width, line)
+			if n := ansi.StringWidth(line); n > m.width {
+				t.Fatalf("%d cells of %d: %s", n, m.width, line)
 			}
 		}
 		if m.chosen != "" && !m.open && !strings.Contains(text, string(m.chosen)) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"github.com/charmbracelet/x/ansi"
 
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/status"
@@ -50,9 +51,12 @@ func (m *model) text() string {
 }
 
 // cut removes control characters and what is beyond the width of the screen.
-func (m *model) cut(line string) string { return printable.Cut(printable.Line(line), m.width) }
+func (m *model) cut(line string) string { return ansi.Truncate(printable.Line(line), m.width, "…") }
 
 func (m *model) title(text string) string { return bold + m.cut(text) + plain }
+
+// mostAlerts limits the lines about what needs a person, so that nodes and jobs stay on the screen.
+const mostAlerts = 5
 
 // head has the numbers, and what needs a person.
 func (m *model) head() []string {
@@ -77,13 +81,17 @@ func (m *model) head() []string {
 	if m.err != nil {
 		lines = append(lines, m.title("NOT UP TO DATE: "+m.err.Error()))
 	}
-	for _, text := range slices.Concat(s.Attention, s.Notes) {
-		lines = append(lines, m.cut("! "+text))
-	}
+	alerts := slices.Concat(s.Attention, s.Notes)
 	for i := range s.Jobs {
 		if j := &s.Jobs[i]; j.Trouble != "" {
-			lines = append(lines, m.cut(fmt.Sprintf("! %s: %s", j.ID, j.Trouble)))
+			alerts = append(alerts, fmt.Sprintf("%s: %s", j.ID, j.Trouble))
 		}
+	}
+	for i, text := range alerts {
+		if i == mostAlerts-1 && len(alerts) > mostAlerts {
+			return append(lines, m.cut(fmt.Sprintf("! and %d more", len(alerts)-i)))
+		}
+		lines = append(lines, m.cut("! "+text))
 	}
 	return lines
 }
@@ -129,14 +137,14 @@ func (m *model) table(title string, jobs []status.Job, height int) []string {
 		return lines[:max(0, min(height, len(lines)))]
 	}
 	var text strings.Builder
-	_ = m.now.WriteJobs(&text, jobs, status.Options{Width: m.width}) // in memory
+	_ = m.now.WriteJobs(&text, jobs, status.Options{}) // in memory
 	rows := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
-	lines, rows = append(lines, rows[0]), rows[1:]
+	lines, rows = append(lines, m.cut(rows[0])), rows[1:]
 	shown := min(len(rows), height-3)
 	chosen := slices.IndexFunc(jobs, func(j status.Job) bool { return j.ID == m.chosen })
 	first := min(max(0, chosen-shown+1), len(rows)-shown)
 	for i, row := range rows[first : first+shown] {
-		if first+i == chosen {
+		if row = m.cut(row); first+i == chosen {
 			row = reverse + row + plain
 		}
 		lines = append(lines, row)
@@ -144,31 +152,15 @@ func (m *model) table(title string, jobs []status.Job, height int) []string {
 	return lines
 }
 
-// page has the text of one job, wrapped.
+// page has the text of one job, wrapped between words.
 func (m *model) page(j *status.Job) []string {
 	var text strings.Builder
 	_ = j.WriteText(&text, m.now.At) // in memory
 	lines := []string{""}
 	for line := range strings.Lines(text.String()) {
-		lines = append(lines, wrap(strings.TrimSuffix(line, "\n"), m.width)...)
+		lines = append(lines, strings.Split(ansi.Wrap(strings.TrimSuffix(line, "\n"), m.width, " "), "\n")...)
 	}
 	return lines
-}
-
-// wrap breaks a line between words. Continuations are indented below the text of a property.
-func wrap(line string, width int) []string {
-	const indent = "         "
-	var lines []string
-	for len([]rune(line)) > width && width > 2*len(indent) {
-		head := string([]rune(line)[:width])
-		at := strings.LastIndexByte(head, ' ')
-		if at <= len(indent) {
-			at = len(head)
-		}
-		lines = append(lines, head[:at])
-		line = indent + strings.TrimLeft(line[at:], " ")
-	}
-	return append(lines, line)
 }
 
 // jobs returns the jobs that match the search: those that wait, the longest first, and the others.

@@ -224,7 +224,7 @@ func settings(o *Options) map[string]string {
 		all["lambda"] = "2"
 	}
 	if o.Policy == "oxgang" {
-		all["guarantee"] = "user"
+		all["guarantee"] = "equal"
 	}
 	maps.Copy(all, o.Settings)
 	return all

@@ -152,7 +152,7 @@ func (c *Config) policy() string {
 func (c *Config) settings() map[string]string {
 	all := make(map[string]string, len(c.Settings)+1)
 	if c.policy() == "oxgang" {
-		all["guarantee"] = "user"
+		all["guarantee"] = "equal"
 	}
 	maps.Copy(all, c.Settings)
 	return all

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/oxgang/oxgang/policy/boa"
 	"github.com/oxgang/oxgang/policy/goodput"
@@ -24,7 +25,7 @@ type Options struct {
 	Makespan        float64 // weight of the makespan next to the mean completion time, 0 to 1; default 1
 	Sizes           string  // Stated, Class or Attained; default Stated
 	Margin          float64 // fraction of its time under EASY backfilling by which a job may take longer (deadlines.go); 0: no limit; default 0.5
-	Guarantee       string  // UserGuarantee: users have shares of the cluster by weight (shares.go); default NoGuarantee
+	Guarantee       string  // shares of users (shares.go); default NoGuarantee
 	// Rent configures rented nodes (package boa). Nil, the default: none.
 	Rent *boa.Options
 }
@@ -53,8 +54,8 @@ func (o *Options) Validate() error {
 	if !slices.Contains([]string{Stated, Class, Attained}, o.Sizes) {
 		bad("sizes %q, want %s, %s or %s", o.Sizes, Stated, Class, Attained)
 	}
-	if o.Guarantee != NoGuarantee && o.Guarantee != UserGuarantee {
-		bad("guarantee %q, want %s or %s", o.Guarantee, NoGuarantee, UserGuarantee)
+	if all := []string{NoGuarantee, UserGuarantee, EqualGuarantee}; !slices.Contains(all, o.Guarantee) {
+		bad("guarantee %q, want one of %s", o.Guarantee, strings.Join(all, ", "))
 	}
 	return errors.Join(errs...)
 }

@@ -27,7 +27,7 @@ func bind(s *registry.Settings, o *settings) {
 	s.Var("makespan", &o.Makespan, "weight of the makespan next to the mean completion time, 0 to 1")
 	s.Var("sizes", &o.Sizes, "source of a job's remaining work: stated, class (mean of its class) or attained (its GPU time so far, once more)")
 	s.Var("margin", &o.Margin, "part of its time under EASY backfilling by which a job may take longer; 0: no limit")
-	s.Var("guarantee", &o.Guarantee, "user: each user has a share of every GPU type by weight, and others borrow what the user does not need; none: no shares")
+	s.Var("guarantee", &o.Guarantee, "equal: each user with jobs has the same share of every GPU type, and others borrow what the user does not need; user: shares by the weights of jobs; none: no shares")
 	s.Var("budget", &o.budget, "mean spending allowed per hour on rented nodes, in unit; 0: no limit; none: nothing is rented")
 	boa.BindUnit(s, &o.rent)
 	s.Var("p", &o.P, "exponent of a goodput's value, not 0")

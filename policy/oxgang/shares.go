@@ -9,12 +9,13 @@ import (
 
 // Tenants of Options.Guarantee.
 const (
-	NoGuarantee   = "none"
-	UserGuarantee = "user"
+	NoGuarantee    = "none"
+	UserGuarantee  = "user"  // shares by weight, where an administrator sets the weights
+	EqualGuarantee = "equal" // equal shares, where users set the weights of their jobs
 )
 
 // guarantee gives each tenant with active jobs its share of every GPU type: its weight over the weights of all of
-// them. A tenant's weight is the largest weight of its jobs. A job that awaits rented nodes has no claim to a share.
+// them. A tenant's weight is the largest weight of its jobs, or 1 under EqualGuarantee. A job that awaits rented nodes has no claim to a share.
 func (p *Policy) guarantee(rows []*goodput.Row) {
 	of := make(map[string]*goodput.Tenant)
 	for _, r := range rows {
@@ -24,7 +25,7 @@ func (p *Policy) guarantee(rows []*goodput.Row) {
 				of[name] = &goodput.Tenant{}
 			}
 			t := of[r.Job().User]
-			t.Part = max(t.Part, share(r.Job()))
+			t.Part = max(t.Part, p.weight(r.Job()))
 		}
 	}
 	if len(of) < 2 {
@@ -49,8 +50,15 @@ func (p *Policy) guarantee(rows []*goodput.Row) {
 	}
 }
 
+func (p *Policy) weight(j *policy.Job) float64 {
+	if p.o.Guarantee == EqualGuarantee {
+		return 1
+	}
+	return share(j)
+}
+
 func (p *Policy) shared() bool {
-	return p.o.Guarantee == UserGuarantee && !p.ignored.leaves(policy.TermShare)
+	return p.o.Guarantee != NoGuarantee && !p.ignored.leaves(policy.TermShare)
 }
 
 // severalTenants reports whether shares bind: jobs of several tenants are active.

@@ -54,6 +54,23 @@ func TestPlan_share_of_a_tenant_that_comes_later(t *testing.T) {
 	}
 }
 
+// Equal shares do not follow the weights that users give to their jobs.
+func TestPlan_equal_shares(t *testing.T) {
+	o := sharing()
+	o.Guarantee = EqualGuarantee
+	w := newSmall(t, o, 6, 8)
+	for n := range 6 {
+		w.submit(job.ID(fmt.Sprint("a", n)), 8, 9*time.Hour, ofUser("a", 1), unsaved)
+	}
+	w.expectUsers("alone", map[string]int{"a": 48})
+	for n := range 6 {
+		w.submit(job.ID(fmt.Sprint("b", n)), 8, 9*time.Hour, ofUser("b", 1e6), unsaved)
+	}
+	for range 5 {
+		w.expectUsers("with the other user", map[string]int{"a": 24, "b": 24})
+	}
+}
+
 // A job beyond the share of its user reports that, and runs once the others leave GPUs.
 func TestPlan_share_is_named_as_the_reason(t *testing.T) {
 	w := newSmall(t, sharing(), 2, 8)

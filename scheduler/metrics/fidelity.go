@@ -46,7 +46,11 @@ type Trust struct {
 
 	recorded, simulated Figures
 	round               float64
+	compared, missing   int // jobs
 }
+
+// Missing returns how many jobs ended only in the recording, and how many ended there in all.
+func (t *Trust) Missing() (missing, recorded int) { return t.missing, t.compared + t.missing }
 
 // WaitErrors are the relative errors of quantiles of the waiting time.
 type WaitErrors struct {
@@ -61,7 +65,7 @@ func Judge(recorded, simulated Figures, jobs, missing int, round float64, causes
 	t := &Trust{
 		JCT: relative(simulated.JCT, recorded.JCT), Wait: relative(simulated.Wait, recorded.Wait),
 		Utilisation: relative(simulated.Utilisation, recorded.Utilisation), Causes: causes,
-		recorded: recorded, simulated: simulated, round: round,
+		recorded: recorded, simulated: simulated, round: round, compared: jobs, missing: missing,
 	}
 	near := func(simulated, recorded float64) bool {
 		return math.Abs(relative(simulated, recorded)) <= Tolerance || math.Abs(simulated-recorded) < round

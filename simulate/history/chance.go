@@ -14,7 +14,7 @@ const (
 )
 
 func (q *Question) chance(ctx context.Context, a *Answer) error {
-	if a.Trust.Trusted || len(a.jobs) > mostShaken || len(a.jobs) == 0 || a.replayed.MeanWait == 0 {
+	if a.Trust.Trusted || len(a.jobs) > mostShaken || len(a.jobs) == 0 || a.replayed.MeanWait == 0 || a.Rows[0].MeanWait == 0 {
 		return nil
 	}
 	low, high, sum := math.Inf(1), 0.0, 0.0

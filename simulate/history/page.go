@@ -51,15 +51,17 @@ func (a *Answer) Page(w io.Writer) error {
 	return pageTemplate().Execute(w, v)
 }
 
-// headline answers in at most 20 words.
+// headline answers in at most 20 words. Like the table's intervals, it compares with the replay of the own policy.
 func (a *Answer) headline() string {
-	was, b := a.Rows[0].MeanWait, a.best
+	was, b := a.replayed.MeanWait, a.best
 	switch {
-	case was == 0:
+	case a.noneWaited():
 		return "No job waited, so no policy can reduce the waits."
 	case b == nil:
 		return fmt.Sprintf("The mean wait was %s; no other policy was simulated.", span(was))
-	case b.MeanWait >= was:
+	case span(b.MeanWait) == span(was):
+		return fmt.Sprintf("No other policy reduces the mean wait of %s; %s has the same.", span(was), called(b.policy))
+	case b.MeanWait > was:
 		return fmt.Sprintf("No other policy has a mean wait below %s; %s has %s.", span(was), called(b.policy), span(b.MeanWait))
 	case b.High == nil || b.change.Low < 1 && b.change.High > 1:
 		return fmt.Sprintf("%s: mean wait %s instead of %s, but that may be chance (%s).", upper(called(b.policy)), span(b.MeanWait), span(was), b.rangeText())

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
@@ -35,16 +36,32 @@ func (a *Answer) leftOut() []string {
 }
 
 func (a *Answer) waits() string {
-	b, was := a.best, a.Rows[0].MeanWait
-	if was == 0 {
+	was, own := a.Rows[0].MeanWait, a.replayed.MeanWait
+	switch {
+	case a.noneWaited():
 		return "mean wait: no job waited"
+	case span(own) != span(was):
+		return fmt.Sprintf("mean wait: %s in the log, and %s in the replay of your own policy. %s", span(was), span(own), upper(a.against(a.best, own)))
 	}
-	if b.MeanWait >= was {
-		return fmt.Sprintf("mean wait: %s, and no other policy has less with the same jobs and GPUs. %s has %s (%s)", span(was), upper(called(b.policy)), span(b.MeanWait), b.rangeText())
+	return "mean wait: " + a.against(a.best, own)
+}
+
+func (a *Answer) noneWaited() bool {
+	return a.Rows[0].MeanWait == 0 && a.replayed.MeanWait <= a.accuracy.Seconds()
+}
+
+// against compares an alternative with the replay of the own policy, which has the same errors.
+func (a *Answer) against(b *Row, own float64) string {
+	name := called(b.policy)
+	switch {
+	case span(b.MeanWait) == span(own):
+		return fmt.Sprintf("%s under %s, the same as under your own policy", span(own), name)
+	case b.MeanWait > own:
+		return fmt.Sprintf("no other policy has less than the %s of your own: %s has %s (%s)", span(own), name, span(b.MeanWait), b.rangeText())
 	}
-	text := fmt.Sprintf("mean wait: %s under %s instead of %s, with the same jobs and GPUs (%s)", span(b.MeanWait), called(b.policy), span(was), b.rangeText())
+	text := fmt.Sprintf("%s under %s instead of %s, with the same jobs and GPUs (%s)", span(b.MeanWait), name, span(own), b.rangeText())
 	if b.change.Low < 1 && b.change.High > 1 {
-		text += fmt.Sprintf(". The interval contains %s, so the difference may be chance", span(a.replayed.MeanWait))
+		text += fmt.Sprintf(". The interval contains %s, so the difference may be chance", span(own))
 	}
 	return text
 }
@@ -59,12 +76,14 @@ func (r *Row) rangeText() string {
 func (a *Answer) size() string {
 	f := a.Fewer
 	switch {
-	case a.Rows[0].MeanWait == 0:
+	case a.noneWaited():
 		return "fewer GPUs: not examined, because no job waited"
-	case f == nil || f.Enough == a.GPUs:
-		return fmt.Sprintf("fewer GPUs: with fewer than these %d, jobs would wait longer than recorded, on average or at the 90th percentile, under %s, too", a.GPUs, called(a.best.policy))
+	case f == nil:
+		return "fewer GPUs: not examined, because no other policy has a lower mean wait with all of them"
+	case f.Enough == a.GPUs:
+		return fmt.Sprintf("fewer GPUs: with fewer than these %d, the mean or the P90 wait would be longer than in the replay of your own policy, under %s, too", a.GPUs, called(a.best.policy))
 	}
-	text := fmt.Sprintf("fewer GPUs: %d of the %d are enough under %s to keep the recorded mean and P90 wait (%.0f %% fewer; range %d to %d GPUs)", f.Enough, a.GPUs, called(a.best.policy), 100*f.Saved, f.AtLeast, f.AtMost)
+	text := fmt.Sprintf("fewer GPUs: %d of the %d are enough under %s to keep the mean and P90 wait of your own policy's replay (%.0f %% fewer; range %d to %d GPUs)", f.Enough, a.GPUs, called(a.best.policy), 100*f.Saved, f.AtLeast, f.AtMost)
 	if f.Currency != "" {
 		text += fmt.Sprintf(". That saves %s %s a year at your prices (%g %s a GPU-hour, %s)", thousands(f.Money), f.Currency, a.price.perHour, f.Currency, f.PriceSource)
 	}
@@ -79,6 +98,9 @@ func (a *Answer) own() string {
 		if off := math.Abs(w[1] - w[0]); off >= a.accuracy.Seconds() {
 			worst = math.Max(worst, off/math.Max(1, w[0]))
 		}
+	}
+	if missing, of := a.Trust.Missing(); !a.Trust.Trusted && worst <= metrics.Tolerance {
+		return fmt.Sprintf("NOT TO BE TRUSTED: a replay of your own policy lacks %d of the %s in the log, so the following may be wrong", missing, printable.Count(of, "job"))
 	}
 	if !a.Trust.Trusted {
 		return "NOT TO BE TRUSTED: a replay of your own policy differs from the log by more than 5 %, so the following may be wrong"

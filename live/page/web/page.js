@@ -1,12 +1,14 @@
 "use strict";
 (() => {
   // web/route.ts
+  var latest = 3e9;
   function route() {
     const [path, query2] = location.hash.replace(/^#job=/, "#/job/").slice(1).split("?");
     const [, kind2, name] = path.split("/");
     const at2 = new URLSearchParams(query2).get("at");
+    const moment2 = at2 === null ? NaN : Number(at2), possible = moment2 >= 0 && moment2 <= latest;
     const known = kind2 === "job" || kind2 === "node" ? kind2 : "";
-    return { kind: known, name: known && name ? decoded(name) : "", at: at2 === null || !(Number(at2) >= 0) ? void 0 : Number(at2) };
+    return { kind: known, name: known && name ? decoded(name) : "", at: possible ? moment2 : void 0 };
   }
   function decoded(name) {
     try {
@@ -301,7 +303,10 @@
     const length = view2.to - view2.from, step2 = steps.find((s) => s / length * width2 >= 80) ?? length;
     const zone = o.live ? -60 * new Date(o.at).getTimezoneOffset() : 0, origin = o.live ? Date.parse(o.begun) / 1e3 + zone : 0;
     const all3 = [];
-    for (let t = Math.ceil((view2.from + origin) / step2) * step2 - origin; t <= view2.to; t += step2) {
+    if (!(length > 0)) return all3;
+    const first3 = Math.ceil((view2.from + origin) / step2) * step2 - origin;
+    for (let i = 0; first3 + i * step2 <= view2.to && i <= width2; i++) {
+      const t = first3 + i * step2;
       const x = width2 * (t - view2.from) / length;
       if (x >= 24 && x <= width2 - 24) all3.push({ x, text: tick(t, step2, o) });
     }

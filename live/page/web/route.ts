@@ -3,12 +3,15 @@ import type { Overview } from "./types";
 
 export interface Route { kind: "" | "job" | "node"; name: string; at?: number }
 
+const latest = 3e9; // seconds: later moments are no times of a run, and would be rounded
+
 export function route(): Route {
   const [path, query] = location.hash.replace(/^#job=/, "#/job/").slice(1).split("?");
   const [, kind, name] = path.split("/");
   const at = new URLSearchParams(query).get("at");
+  const moment = at === null ? NaN : Number(at), possible = moment >= 0 && moment <= latest;
   const known = kind === "job" || kind === "node" ? kind : "";
-  return { kind: known, name: known && name ? decoded(name) : "", at: at === null || !(Number(at) >= 0) ? undefined : Number(at) };
+  return { kind: known, name: known && name ? decoded(name) : "", at: possible ? moment : undefined };
 }
 
 function decoded(name: string): string {

@@ -75,7 +75,10 @@ export function ticksOf(view: View, width: number, o: Overview): { x: number; te
   const length = view.to - view.from, step = steps.find((s) => (s / length) * width >= 80) ?? length;
   const zone = o.live ? -60 * new Date(o.at).getTimezoneOffset() : 0, origin = o.live ? Date.parse(o.begun) / 1000 + zone : 0;
   const all: { x: number; text: string }[] = [];
-  for (let t = Math.ceil((view.from + origin) / step) * step - origin; t <= view.to; t += step) {
+  if (!(length > 0)) return all;
+  const first = Math.ceil((view.from + origin) / step) * step - origin;
+  for (let i = 0; first + i * step <= view.to && i <= width; i++) {
+    const t = first + i * step;
     const x = (width * (t - view.from)) / length;
     if (x >= 24 && x <= width - 24) all.push({ x, text: tick(t, step, o) });
   }
