@@ -31,8 +31,8 @@ type alike struct {
 	loss float64
 }
 
-// Of returns the application of a job of which only the duration is known: Arrival.Steady for an arrival with the given
-// spec and loss. Calls with equal arguments get the same pointer. The field Mixed is nil unless the job is Heterogeneous.
+// Of returns the application of a job if only its duration is known: Arrival.Steady for an arrival with the given spec
+// and loss. Calls with equal arguments get the same pointer. The field Mixed is nil unless the job is Heterogeneous.
 func (s *Steadies) Of(spec *job.Spec, loss float64) *Application {
 	if spec.Equivalents != nil || spec.Adaptivity.Has(job.Heterogeneous) {
 		return (&Arrival{Spec: *spec, ScalingLoss: loss}).Steady()
