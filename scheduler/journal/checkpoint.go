@@ -25,7 +25,8 @@ type Checkpoint struct {
 	Memory []byte
 }
 
-// A JobState is the state of one job in a checkpoint. Restored.Reports is empty.
+// A JobState is the state of one job in a checkpoint of a journal. Restored.Reports is empty: a journal has reports as
+// records of their own.
 type JobState struct {
 	scheduler.Restored
 	// Said is the last decision on the job; nil if there is none.

@@ -87,5 +87,5 @@ func spread(points []convex.Breakpoint, n, knee int) []int {
 // Least returns the smallest feasible budget, with its mean completion time.
 func (f *Frontier) Least() convex.Breakpoint { return f.Points[0] }
 
-// Most returns the largest useful budget, with its mean completion time.
+// Most returns the budget above which more money saves no time, with its mean completion time.
 func (f *Frontier) Most() convex.Breakpoint { return f.Points[len(f.Points)-1] }

@@ -117,7 +117,7 @@ func (f *Linear) weights(id Job, x []float64, dst []Weight) []Weight {
 	return dst
 }
 
-// Apply passes the edits of a round to an engine.
+// Apply passes the changes that g generated for one round to the solver that is measured.
 func Apply(to Engine, g *Generator, e Edits) error {
 	for _, id := range e.Left {
 		if err := to.Remove(id); err != nil {

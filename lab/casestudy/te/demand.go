@@ -38,7 +38,7 @@ const (
 // Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{Poisson, Bimodal, Gravity, Uniform} }
 
-// A Band is a range of volumes of demands.
+// A Band selects traffic demands by their volume in Mb/s, from From to To.
 type Band struct{ From, To float64 }
 
 // A Traffic states how demands are drawn at random. Source: thesis §5.2.2, "Traffic matrices"; the rules come from

@@ -100,7 +100,7 @@ type Options struct {
 	ElasticJobSets bool
 }
 
-// Kinds are all kinds of jobs, for GPUs of NVIDIA's device plugin.
+// Kinds adapts all supported kinds of Kubernetes jobs, whose pods request the resource nvidia.com/gpu.
 var Kinds = New(&Options{GPUResource: "nvidia.com/gpu", TypeLabels: []string{"nvidia.com/gpu.product"}})
 
 // New returns all kinds of jobs. It keeps o.

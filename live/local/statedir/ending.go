@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
-// Over reports whether no process of the start is left.
+// Over reports whether all processes of this start of the job have ended.
 func (o *Observation) Over() bool {
 	return o.State.Phase == supervisor.Ended || o.State.Phase == supervisor.Gone
 }

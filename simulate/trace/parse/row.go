@@ -155,7 +155,7 @@ func (r *Row) Flag(name string) bool { return r.Has(name) && r.Count(name, 0, 1)
 // Denies reports whether the field is 0. It returns false if the file lacks the column.
 func (r *Row) Denies(name string) bool { return r.Has(name) && !r.Flag(name) }
 
-// List parses a list of names, separated by sep, and drops repeated ones.
+// List splits the column called name at sep, and drops repeated values.
 func (r *Row) List(name, sep string) []string {
 	var names []string
 	for s := range strings.SplitSeq(r.Raw(name), sep) {
