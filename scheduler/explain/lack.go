@@ -257,8 +257,11 @@ func unplaced(s *explainContext) string {
 	if n == 0 {
 		return ""
 	}
-	waits := map[bool]string{true: "waits", false: "wait"}[n == 1]
-	return "; the plan has free GPUs for " + named(s.displaced, n) + ", which " + waits + ", too, because these are on too many nodes"
+	comes, it := "come", "them"
+	if n == 1 {
+		comes, it = "comes", "it"
+	}
+	return "; " + named(s.displaced, n) + " " + comes + " first, and the free GPUs are spread over too many nodes for " + it
 }
 
 func scattered(s *explainContext) string {

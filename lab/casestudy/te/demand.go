@@ -38,7 +38,7 @@ const (
 // Kinds returns all kinds.
 func Kinds() []Kind { return []Kind{Poisson, Bimodal, Gravity, Uniform} }
 
-// A Band selects traffic demands by their volume in Mb/s, from From to To.
+// A Band is a range of volumes in Mb/s, from which the volumes of demands are drawn.
 type Band struct{ From, To float64 }
 
 // A Traffic states how demands are drawn at random. Source: thesis §5.2.2, "Traffic matrices"; the rules come from

@@ -158,7 +158,7 @@ var facts = []fact{
 	}},
 	{regexp.MustCompile(`ahead of it in the queue[^\n]*`), func(x *round, _ job.ID, m []string) bool {
 		scattered := slices.ContainsFunc(x.p.Jobs, func(d policy.Decision) bool { return d.Why.Kind == policy.Evicted && d.Allocation.IsZero() })
-		return scattered == strings.Contains(m[0], "the plan has free GPUs for")
+		return scattered == strings.Contains(m[0], "spread over too many nodes for")
 	}},
 	{regexp.MustCompile(`(\d+) jobs? that gains? more from \S+ GPUs comes? first \(([^)]*)\)`), func(x *round, id job.ID, m []string) bool {
 		names, all := listed(m[2])
