@@ -8,8 +8,8 @@ type Weigher interface {
 	// Weighed returns the terms of a job's weight in the last plan; false if the plan did not include the
 	// job.
 	Weighed(id job.ID) (Terms, bool)
-	// Ignore drops the given terms from the weight of job id in all later plans. Call it on a copy of the policy: if
-	// the copy then decides differently, these terms were decisive.
+	// Ignore makes later plans without the given terms, as far as they concern job id; some terms are then dropped for
+	// all jobs. Call it on a copy of the policy: if the copy decides differently on the job, the terms were decisive.
 	Ignore(id job.ID, all ...Term)
 }
 

@@ -63,7 +63,7 @@ func (s *session) goOn(t *testing.T, line string) {
 func (s *session) ended() {
 	for _, v := range s.Status(true).All() {
 		if v.ID == "mnist" && v.HasEnded() {
-			end(s.fake, "evaluate", "failed", "rank 0: exit status 2; its last lines:\nno such file")
+			end(s.fake, "evaluate", "failed", "worker 0: exit code 2; its last lines:\nno such file")
 		}
 	}
 }

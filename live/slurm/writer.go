@@ -61,8 +61,9 @@ var (
 	ErrRefused = errors.New("refused by Slurm")
 )
 
-// Do sends Slurm one command of a resize. It returns ErrBusy if the limit per minute is reached, and ErrRefused, wrapped, if Slurm
-// refuses the step or refused it recently. Any other error means that Slurm does not answer.
+// Do sends Slurm the commands of one step, a change of one job. It returns ErrBusy if the limit per minute is reached, and
+// ErrRefused, wrapped, if Slurm refuses the step or refused it recently. Any other error comes from ctx, or means that
+// Slurm does not answer.
 func (w *Writer) Do(ctx context.Context, s *step) error {
 	k := keyOf(s)
 	if err := w.admit(k); err != nil {

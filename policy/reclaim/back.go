@@ -30,7 +30,8 @@ func Back(s *policy.Snapshot, o Options) ([]cluster.NodeID, error) {
 }
 
 // Of chooses nodes of group g to give back to their owner, with as few preemptions as possible. It returns the given
-// number of nodes, or fewer if the group has fewer.
+// number of nodes, or fewer if jobs that
+// cannot be preempted keep the others. If the search is cut off (Options.MaxSteps), more jobs than necessary may stop.
 func Of(s *policy.Snapshot, g cluster.Group, nodes int, o Options) ([]cluster.NodeID, error) {
 	servers := serversOf(s, g)
 	answer, err := Choose(servers, min(nodes, len(newServerSet(servers).returnable)), o)

@@ -31,7 +31,7 @@ func TestNow(t *testing.T) {
 	add("dearer", cluster.Configuration{}, policy.Reason{Kind: policy.WaitPrice, Config: four, Value: 0.5, Limit: 2})
 	all := explain.Now(s, p)
 	for id, want := range map[job.ID]struct{ reason, text string }{
-		"runs":   {"started", "it got GPUs that stops held before"},
+		"runs":   {"started", "stops gave up GPUs on its nodes"},
 		"stops":  {"waiting: no capacity", "preempted: runs started on its 4 a100 GPUs"},
 		"dear":   {"waiting: price too high", "4 a100 GPUs are free, but starting it was not better for all jobs together"},
 		"dearer": {"waiting: price too high", "1 job that gains more from a100 GPUs comes first (dear)"},

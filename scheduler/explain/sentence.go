@@ -201,7 +201,7 @@ func room(s *explainContext) string {
 	case n == 0:
 		return "enough GPUs were free"
 	default:
-		return "it got GPUs that " + named(s.donors, n) + " held before"
+		return named(s.donors, n) + " gave up GPUs on its nodes"
 	}
 }
 

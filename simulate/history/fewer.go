@@ -21,7 +21,7 @@ func cut(nodes *cluster.Cluster, keep, of int) *cluster.Cluster {
 	return nodes.Without(func(id cluster.NodeID) bool { return gone[id] })
 }
 
-// A Size has the waits of jobs on a smaller cluster, which has only some of the nodes.
+// A Size has the waits of jobs on a part of the nodes, or on all of them.
 type Size struct {
 	GPUs     int     `json:"gpus"`
 	MeanWait float64 `json:"mean_wait_s"`

@@ -53,7 +53,7 @@ type Kind struct {
 	Doc  string
 	// Rebuilt states that a new engine is made for every round.
 	Rebuilt bool
-	// Proves states that the engine also returns an upper bound of the best value.
+	// Proves states that the engine also returns an upper bound of the best value, as tight as the bound of engine price.
 	Proves bool
 	make   func(q Question) (Engine, error)
 }

@@ -7,7 +7,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// PodTolerations returns the tolerations that pods need: the queue's, and one for borrowed nodes.
+// PodTolerations returns the tolerations that pods need: the queue's and, if the queue borrows nodes, those for the taint of
+// a loan and for a taint of GPU nodes.
 func PodTolerations(o *jobstate.Options) []corev1.Toleration {
 	all := Tolerations(o.Queue)
 	if o.Queue.Spec.Loans == nil {
