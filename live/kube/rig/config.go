@@ -8,8 +8,8 @@ import (
 	texttemplate "text/template"
 )
 
-// WriteConfig executes the template called name in files with data, and writes the result to the file at path.
-func WriteConfig(files fs.FS, name, path string, data any) error {
+// WriteConfig executes the template called name in files with data, and writes the result to the file at target.
+func WriteConfig(files fs.FS, name, target string, data any) error {
 	t, err := texttemplate.New(name).Option("missingkey=error").ParseFS(files, path.Join("config", name))
 	if err != nil {
 		return err
@@ -18,5 +18,5 @@ func WriteConfig(files fs.FS, name, path string, data any) error {
 	if err := t.Execute(&text, data); err != nil {
 		return err
 	}
-	return os.WriteFile(path, []byte(text.String()), 0o644)
+	return os.WriteFile(target, []byte(text.String()), 0o644)
 }
