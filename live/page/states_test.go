@@ -3,6 +3,7 @@ package page
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -88,12 +89,15 @@ func TestBrowser_states(t *testing.T) {
 	go s.Watch(t.Context(), 20*time.Millisecond)
 	shows := func(state string, wants ...string) {
 		t.Helper()
-		var text string
-		does(ctx, t, chromedp.Poll(`document.body.dataset.state === "`+state+`"`, nil), chromedp.Sleep(wait), chromedp.Evaluate(`document.body.innerText`, &text))
+		condition := fmt.Sprintf("document.body.dataset.state === %q", state)
 		for _, want := range wants {
-			if absent := strings.TrimPrefix(want, "no "); strings.Contains(text, absent) != (absent == want) {
-				t.Errorf("%s: the page shows %q, want %q", state, text, want)
-			}
+			absent := strings.TrimPrefix(want, "no ")
+			condition += fmt.Sprintf(" && document.body.innerText.includes(%q) === %t", absent, absent == want)
+		}
+		var text string
+		if err := chromedp.Run(ctx, chromedp.Poll(condition, nil, chromedp.WithPollingTimeout(20*time.Second))); err != nil {
+			does(ctx, t, chromedp.Evaluate(`document.body.innerText`, &text))
+			t.Errorf("%s: %v: the page shows %q, want %q", state, err, text, wants)
 		}
 		chromium.Accessible(ctx, t, state)
 	}

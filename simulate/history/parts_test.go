@@ -91,7 +91,7 @@ func TestFewer(t *testing.T) {
 	if f.AtLeast > f.Enough || f.AtMost < f.Enough || math.Abs(f.Money-float64(160-f.Enough)*2*24*365) > 1 || f.Currency != "EUR" {
 		t.Errorf("%+v", f)
 	}
-	if !strings.Contains(a.Sentence, "to keep the recorded mean and P90 wait") || !strings.Contains(a.Sentence, "(2 EUR a GPU-hour, a test)") {
+	if !strings.Contains(a.Sentence, "to keep the mean and P90 wait of your own policy") || !strings.Contains(a.Sentence, "(2 EUR a GPU-hour, a test)") {
 		t.Errorf("sentence %q", a.Sentence)
 	}
 }
