@@ -301,9 +301,11 @@ func (m *Codec) string(p *string) {
 func (m *Codec) shareString(p *string) {
 	if m.decoding {
 		n := m.get()
-		if *p = ""; n < uint64(len(m.strings)) {
-			*p = m.strings[n]
+		if *p = ""; n >= uint64(len(m.strings)) {
+			m.Fail("string %d of %d", n, len(m.strings))
+			return
 		}
+		*p = m.strings[n]
 		return
 	}
 	n, known := m.places[*p]

@@ -35,18 +35,14 @@ type Value struct {
 
 // NewRecord returns the record of a run that took cpu seconds of processor time.
 func (e *Experiment) NewRecord(found []Finding, commit string, cpu float64) (*Record, error) {
-	r := &Record{Experiment: e.Name, Commit: commit, CPU: []float64{math.Round(10*cpu) / 10}, Seed: 1}
-	for i := range e.Runs[:1] {
-		configs, err := e.Configs(&e.Runs[i], "")
-		if err != nil {
-			return nil, err
-		}
-		r.Seed = configs[0].Sim.Seed
+	configs, err := e.Configs(&e.Runs[0], "")
+	if err != nil {
+		return nil, err
 	}
+	r := &Record{Experiment: e.Name, Commit: commit, CPU: []float64{math.Round(10*cpu) / 10}, Seed: configs[0].Sim.Seed}
 	for _, f := range found {
 		r.Values = append(r.Values, Value{f.Row, f.Metric, f.Ours})
 	}
-	var err error
 	r.Digest, err = e.Digest()
 	return r, err
 }

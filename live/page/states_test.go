@@ -113,6 +113,10 @@ func TestBrowser_states(t *testing.T) {
 	shows("live", "No jobs and no nodes yet")
 	source.jobs.Store(&[]status.Job{{ID: "train", Phase: "waiting"}})
 	shows("live", "Waiting (1)")
+	// An address with an impossible moment shows the present; its axis would have no length.
+	open, _, _ := strings.Cut(s.URL(), "?")
+	does(ctx, t, chromedp.Navigate("about:blank"), chromedp.Navigate(open+"#/?at=1e20"), chromedp.WaitVisible(ready))
+	shows("live", "Waiting (1)")
 	does(ctx, t, network.ClearBrowserCookies())
 	source.jobs.Store(&[]status.Job{{ID: "another", Phase: "waiting"}})
 	shows("forbidden", "train", "You have no access")

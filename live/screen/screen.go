@@ -28,12 +28,13 @@ func Every(f func(context.Context) (*status.Status, error)) Source {
 // Run shows a source until the user quits or ctx is done. It returns an error if the first request fails; later, the last
 // known status stays on the screen with the error above it.
 func Run(ctx context.Context, in io.Reader, out io.Writer, source Source) error {
-	first, pause, err := source(ctx)
-	if err != nil {
-		return err
+	m := &model{ctx: ctx, source: source}
+	first := m.ask()
+	if first.err != nil {
+		return first.err
 	}
-	m := &model{ctx: ctx, source: source, now: first, pause: pause}
-	_, err = tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out)).Run()
+	m.now, m.pause = first.status, first.pause
+	_, err := tea.NewProgram(m, tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out)).Run()
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // that is how it ends
 	}
@@ -73,7 +74,7 @@ func later(pause time.Duration) tea.Cmd {
 // patience is the time after which a status that does not come is an error.
 const patience = 10 * time.Second
 
-func (m *model) ask() tea.Msg {
+func (m *model) ask() answer {
 	ctx, cancel := context.WithTimeout(m.ctx, patience)
 	defer cancel()
 	s, pause, err := m.source(ctx)
@@ -86,7 +87,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
 	case tick:
-		return m, m.ask
+		return m, func() tea.Msg { return m.ask() }
 	case answer:
 		if m.err = msg.err; m.err == nil {
 			m.now = msg.status

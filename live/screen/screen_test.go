@@ -106,6 +106,20 @@ func TestUpdate_keeps_the_last_status(t *testing.T) {
 	}
 }
 
+// A scheduler that does not answer is an error after a while, also at first.
+func TestAsk_has_a_deadline(t *testing.T) {
+	m := &model{ctx: t.Context(), source: Every(func(ctx context.Context) (*status.Status, error) {
+		at, ok := ctx.Deadline()
+		if left := time.Until(at); !ok || left > patience {
+			return nil, fmt.Errorf("%v left, want at most %v", left, patience)
+		}
+		return world(0, 0, 0), nil
+	})}
+	if a := m.ask(); a.err != nil {
+		t.Error(a.err)
+	}
+}
+
 // Any status fits any terminal: no line is longer, there are never more lines, and the chosen job is in sight.
 func TestView_fits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -56,6 +56,40 @@ func TestHeadline(t *testing.T) {
 	}
 }
 
+// The line about the mean wait compares with the replay of the own policy, never with the log alone.
+func TestWaits(t *testing.T) {
+	surely := statistics.Change{Ratio: 0.5, Low: 0.4, High: 0.7}
+	replayed := func(was, own, now float64) *Answer {
+		a := made(was, now, surely)
+		a.replayed.MeanWait = own
+		return a
+	}
+	for _, c := range []struct {
+		a    *Answer
+		want string
+	}{
+		{replayed(37, 36, 36), "mean wait: 37s in the log, and 36s in the replay of your own policy. 36s under oxgang, the same as under your own policy"},
+		{replayed(78, 97, 97), "mean wait: 1m18s in the log, and 1m37s in the replay of your own policy. 1m37s under oxgang, the same as under your own policy"},
+		{replayed(0, 8940, 8940), "mean wait: 0s in the log, and 2h29m in the replay of your own policy. 2h29m under oxgang, the same as under your own policy"},
+		{replayed(600, 600, 900), "mean wait: no other policy has less than the 10m00s of your own: oxgang has 15m00s (80 % interval 7m30s to 30m00s)"},
+		{replayed(600, 600, 300), "mean wait: 5m00s under oxgang instead of 10m00s, with the same jobs and GPUs (80 % interval 2m30s to 10m00s)"},
+		{replayed(0, 0, 0), "mean wait: no job waited"},
+	} {
+		if got := c.a.waits(); got != c.want {
+			t.Errorf("%q, want %q", got, c.want)
+		}
+	}
+}
+
+// A replay without some jobs is not said to differ in figures that agree.
+func TestOwn_names_missing_jobs(t *testing.T) {
+	a := made(0, 0, statistics.Change{})
+	a.Trust = metrics.Judge(metrics.Figures{JCT: 60}, metrics.Figures{JCT: 60}, 10, 1, 30, nil)
+	if got := a.own(); !strings.Contains(got, "lacks 1 of the 11 jobs in the log") {
+		t.Error(got)
+	}
+}
+
 // TestTicks: an axis has round numbers in one unit, whatever its length.
 func TestTicks(t *testing.T) {
 	round := regexp.MustCompile(`^(0|[1-9][0-9]*0*|1[05]|30)( (s|min|h|d|GPUs))?$|^0 s$`)

@@ -103,7 +103,7 @@ func (a *Answer) own() string {
 		return fmt.Sprintf("NOT TO BE TRUSTED: a replay of your own policy lacks %d of the %s in the log, so the following may be wrong", missing, printable.Count(of, "job"))
 	}
 	if !a.Trust.Trusted {
-		return "NOT TO BE TRUSTED: a replay of your own policy differs from the log by more than 5 %, so the following may be wrong"
+		return fmt.Sprintf("NOT TO BE TRUSTED: a replay of your own policy differs from the log by more than %.0f %%, so the following may be wrong", 100*metrics.Tolerance)
 	}
 	if worst < 0.0005 {
 		return "accuracy: a replay of your own policy matches the log"

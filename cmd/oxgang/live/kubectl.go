@@ -80,7 +80,7 @@ func (k *KubectlConnection) command(use, short string, formats []string, show fu
 	f.StringVarP(&k.format, "output", "o", "", strings.Join(formats, ", "))
 	cli.Complete(cmd, "output", formats)
 	if cmd.Name() == "top" {
-		f.BoolVarP(&watched, "watch", "w", false, "refresh every 2 s, until Ctrl-C")
+		f.BoolVarP(&watched, "watch", "w", false, "refresh every 2 s; on a terminal, use the whole screen")
 	}
 	return cmd
 }

@@ -64,7 +64,7 @@ is never after its time limit. The formats json and yaml contain the whole statu
 	}
 	f := cmd.Flags()
 	f.BoolVar(&o.mine, "mine", false, "show only your jobs")
-	f.BoolVarP(&o.watched, "watch", "w", false, "refresh every 2 s, less often if nothing changes or slurmctld is slow, until Ctrl-C")
+	f.BoolVarP(&o.watched, "watch", "w", false, "refresh every 2 s, less often if nothing changes or slurmctld is slow; on a terminal, use the whole screen")
 	f.DurationVar(&o.history, "history", month, "time range of past runs for predicting ends; 0: none")
 	cli.Output(cmd, &o.format, formats...)
 	return cmd
@@ -80,17 +80,20 @@ func (o *observation) run(cmd *cobra.Command) error {
 		})
 	}
 	pace, last := client.DefaultPace(), ""
+	next := func(took time.Duration, page string) time.Duration {
+		changed := page != last
+		last = page
+		return pace.Next(took, changed)
+	}
 	if o.format == "table" && cli.Terminal(cmd.OutOrStdout()) {
 		return screen.Run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), func(ctx context.Context) (*status.Status, time.Duration, error) {
 			now, took, err := o.status(ctx)
 			if err != nil {
-				return nil, pace.Next(took, false), err
+				return nil, next(took, last), err
 			}
 			var page strings.Builder
 			_ = tables(&page, now, status.Options{}) // in memory
-			changed := page.String() != last
-			last = page.String()
-			return now, pace.Next(took, changed), nil
+			return now, next(took, page.String()), nil
 		})
 	}
 	for {
@@ -102,16 +105,13 @@ func (o *observation) run(cmd *cobra.Command) error {
 			}
 			return err
 		}
-		now := page.String()
-		if err := cli.Redraw(cmd.OutOrStdout(), now); err != nil {
+		if err := cli.Redraw(cmd.OutOrStdout(), page.String()); err != nil {
 			return err
 		}
-		changed := now != last
-		last = now
 		select {
 		case <-cmd.Context().Done():
 			return nil
-		case <-time.After(pace.Next(took, changed)):
+		case <-time.After(next(took, page.String())):
 		}
 	}
 }
