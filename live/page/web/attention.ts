@@ -1,4 +1,4 @@
-// What needs a person. A dismissed item stays dismissed in this browser.
+// The list of things that need a person. A dismissed item stays dismissed in this browser.
 import { byId, counted, el, fill, link, moment, seconds } from "./dom";
 import { jobHref } from "./route";
 import type { Job, Overview } from "./types";

@@ -53,7 +53,7 @@ async function updateOnce(): Promise<void> {
   if (overview) await show(overview);
 }
 
-// begin chooses the first moment of a recording: that of the address, or the middle, because start and end show little.
+// begin chooses the first moment of a recording: the moment in the address, or the middle, because start and end show little.
 async function begin(): Promise<void> {
   const first = await ask<Overview>("/api/overview");
   if (!first.live) at = route().at ?? first.last / 2;
