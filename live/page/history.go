@@ -72,15 +72,16 @@ func (h *history) add(s *status.Status) {
 
 // track adds what changed about a job since the last look.
 func (h *history) track(at time.Time, j *status.Job) {
+	h.tracks.resume(j.ID, whole1970(j.Submitted))
 	last, l := h.tracks.last(j.ID), h.lives[key(j)]
 	switch {
-	case last == nil || l == nil:
+	case last == nil || l == nil && last.What.Ends():
 		begun := since(at, j)
 		h.tracks.step(j.ID, j.User, status.Step{At: whole1970(cmp.Or(j.Submitted, begun)), What: status.Submitted})
 		if j.GPUs > 0 {
 			h.tracks.holds(j.ID, j.User, time.Duration(Since1970(begun)), j.GPUs)
 		}
-	case last.GPUs != j.GPUs || j.GPUs > 0 && !slices.Equal(l.on, j.Nodes):
+	case last.GPUs != j.GPUs || l != nil && j.GPUs > 0 && !slices.Equal(l.on, j.Nodes):
 		h.tracks.holds(j.ID, j.User, time.Duration(Since1970(at)), j.GPUs)
 	}
 }

@@ -171,6 +171,36 @@ func TestWatched_timeline(t *testing.T) {
 	}
 }
 
+// A job that one look of Slurm or Kubernetes lacks continues its track. A new job of the same name begins after the old one. Steps are in order of time.
+func TestWatched_timeline_of_an_absent_job(t *testing.T) {
+	at := func(s int64) time.Time { return time.Unix(s, 0) }
+	one := func(submitted, since int64, gpus int) []status.Job {
+		return []status.Job{{ID: "a", Phase: "running", GPUs: gpus, Nodes: []status.Share{{Node: "n", GPUs: gpus}}, Submitted: at(submitted), Since: at(since)}}
+	}
+	var now *status.Status
+	w := NewWatched(func(context.Context) (*status.Status, error) { return now, nil })
+	for _, s := range []*status.Status{
+		{At: at(100), Jobs: one(10, 40, 2)}, {At: at(200)}, {At: at(300), Jobs: one(10, 40, 2)}, {At: at(400)}, {At: at(500), Jobs: one(10, 450, 4)},
+		{At: at(600)}, {At: at(700), Jobs: one(650, 0, 0)}, {At: at(800), Ended: []status.Job{{ID: "a", Outcome: "done", Finished: at(690)}}},
+	} {
+		now = s
+		if err := w.Look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	line, err := w.Timeline(t.Context())
+	if err != nil || len(line.Tracks) != 1 {
+		t.Fatal(line, err)
+	}
+	var got []string
+	for _, s := range line.Tracks[0].Steps {
+		got = append(got, fmt.Sprintf("%s %d at %d", s.What, s.GPUs, s.At))
+	}
+	if got, want := strings.Join(got, ", "), "submitted 0 at 10, started 2 at 40, grown 4 at 500, ended 0 at 600, submitted 0 at 650, done 0 at 690"; got != want {
+		t.Errorf("steps: %s, want %s", got, want)
+	}
+}
+
 // A browser that has the timeline does not get it again. Without cookie nobody gets it.
 func TestServer_timeline(t *testing.T) {
 	s, h := served(t, recorded(t))

@@ -26,7 +26,17 @@ const (
 	mostNodes    = 1000
 )
 
-// step adds a step of a job.
+// resume removes the end of a job that was only absent for a time: its end was not listed, and it was submitted before.
+func (t *tracks) resume(id job.ID, submitted int64) {
+	last := t.last(id)
+	if last == nil || last.What != status.Ended || submitted > last.At || len(t.all[t.at[id]].Steps) == 1 {
+		return
+	}
+	own := &t.all[t.at[id]]
+	own.Steps, t.steps = own.Steps[:len(own.Steps)-1], t.steps-1
+}
+
+// step adds a step of a job, at the time of its last step or later.
 func (t *tracks) step(id job.ID, user string, s status.Step) {
 	if t.at == nil {
 		t.at = make(map[job.ID]int)
@@ -37,6 +47,9 @@ func (t *tracks) step(id job.ID, user string, s status.Step) {
 		t.at[id], t.all = i, append(t.all, status.Track{Job: id, User: user})
 	}
 	own := &t.all[i]
+	if n := len(own.Steps); n > 0 {
+		s.At = max(s.At, own.Steps[n-1].At)
+	}
 	own.Steps = append(own.Steps, s)
 	if t.steps++; len(own.Steps) > mostOwnSteps {
 		t.thin(own, mostOwnSteps/2)

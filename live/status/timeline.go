@@ -32,14 +32,7 @@ type Step struct {
 }
 
 // Ended reports whether the job has ended.
-func (t *Track) Ended() bool {
-	switch t.Steps[len(t.Steps)-1].What {
-	case Done, Failed, Cancelled, Ended:
-		return true
-	default:
-		return false
-	}
-}
+func (t *Track) Ended() bool { return t.Steps[len(t.Steps)-1].What.Ends() }
 
 // A What is the kind of a Step or of a NodeChange.
 type What string
@@ -58,6 +51,9 @@ const (
 	Cancelled What = "cancelled"
 	Ended     What = "ended" // the outcome is unknown
 )
+
+// Ends reports whether a step of this kind ends the job.
+func (w What) Ends() bool { return w == Done || w == Failed || w == Cancelled || w == Ended }
 
 // The kinds of changes of nodes.
 const (
