@@ -21,7 +21,7 @@ PYTHON ?= .cache/venv/bin/python
 TEST = RAPID_SEED=$(SEED) $(GO) test -vet=off -timeout 30m -p $(JOBS)
 
 .PHONY: test check ci quick lint slow long race seeds generated tidy python browser live reproduce kube-build kube-vet kube-quick kube-test kube-upgrade
-.PHONY: docs slurm-quick slurm-test build fix generate dist chart bench speed fuzz mutants soak clean help
+.PHONY: docs types slurm-quick slurm-test build fix generate dist chart bench speed fuzz mutants soak clean help
 .PHONY: programs package package-check upgrade images sbom release reproducible vulnerabilities gosec wheel
 
 ## test: all tests that start no process (a minute and a half once built)
@@ -32,8 +32,8 @@ test:
 check: lint test slow race seeds generated tidy
 	@echo "check: all passed"
 
-## ci: tests that need more than Go: docs, PyTorch, a browser, Kubernetes, Slurm, experiments of papers (.ci/run installs these)
-ci: docs python live browser kube-quick slurm-quick reproduce
+## ci: tests that need more than Go: docs, TypeScript, PyTorch, a browser, Kubernetes, Slurm, experiments of papers (.ci/run installs these)
+ci: docs types python live browser kube-quick slurm-quick reproduce
 	@echo "ci: all passed"
 
 BASE ?= HEAD
@@ -115,6 +115,15 @@ generate:
 # python: the Python package: types and tests
 python: $(PYTHON)
 	cd python && $(abspath $(PYTHON)) -m mypy && $(abspath $(PYTHON)) -m pytest -q
+
+# types: the types of the live page's TypeScript, with the compiler of internal/tools/typescript/package-lock.json; needs npm
+types: .cache/typescript/node_modules
+	.cache/typescript/node_modules/.bin/tsc -p live/page/web
+
+.cache/typescript/node_modules: internal/tools/typescript/package-lock.json
+	mkdir -p .cache/typescript && cp internal/tools/typescript/package*.json .cache/typescript
+	npm ci --prefix .cache/typescript --ignore-scripts --no-audit --no-fund --loglevel=error
+	@touch $@
 
 # live: real trainings on this machine, for some minutes
 live: $(PYTHON)
