@@ -4,7 +4,7 @@ import "fmt"
 
 // A HeatMap is a table with cells that are shaded by their values.
 type HeatMap struct {
-	Title, Intro, Down, Across string
+	Title, Intro, Down, Across string // Down and Across are axis titles
 	Columns                    []string
 	Rows                       []HeatRow
 }
@@ -24,7 +24,7 @@ type HeatCell struct {
 
 var coldest, hottest = [3]float64{0xf7, 0xfb, 0xff}, [3]float64{0x2f, 0x7f, 0xbc}
 
-// Colour returns the colour of the cell's shade, for CSS.
+// Colour returns the background colour of the cell in CSS syntax.
 func (c *HeatCell) Colour() string {
 	heat := min(max(c.Heat, 0), 1)
 	var rgb [3]int

@@ -24,14 +24,15 @@ func Split(n, k int, seed uint64) [][]int {
 	return parts
 }
 
-// A Piece is a client or a fraction of it.
+// A Piece is a client, or one of the equal pieces into which a client is split.
 type Piece struct {
-	Of    int     // the client
-	Share float64 // 1, or 1/ways
+	Of    int     // index of the client
+	Share float64 // of the client, 0 to 1
 }
 
-// SplitClients returns clients as pieces, in order. A client whose weight is above threshold becomes ways equal pieces,
-// any other client one. It panics if ways < 1. Source: thesis §5.2.2 ("4-way client-splitting for large demands").
+// SplitClients splits each client whose weight is above threshold into as many equal pieces as ways states; any other
+// client is one piece. It returns all pieces in the order of the clients, and panics if ways < 1. Source: thesis §5.2.2
+// ("4-way client-splitting for large demands").
 func SplitClients(weights []float64, threshold float64, ways int) []Piece {
 	if ways < 1 {
 		panic("casestudy: want ways >= 1")

@@ -9,15 +9,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Band is a published number, and the range in which our number must be.
+// A Band is a published number, and the range in which our number should be.
 type Band struct {
 	Published float64
 	Low, High float64 // infinite if unbounded
 	text      string
 }
 
-// ParseBand parses a Band: "0.6 +- 0.1", "8.07 +- 8%", "<= 1.2", ">= 100", a number that is not checked, or "-" for
-// none.
+// ParseBand parses a Band: "0.6 +- 0.1", "8.07 +- 8%", "<= 1.2", ">= 100", a number alone (not checked), or "-" if
+// nothing is published.
 func ParseBand(text string) (Band, error) {
 	b := Band{Low: math.Inf(-1), High: math.Inf(1), text: text}
 	fields := strings.Fields(text)

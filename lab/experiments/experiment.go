@@ -29,34 +29,35 @@ type Experiment struct {
 	Title  string    `yaml:"title"`
 	Source string    `yaml:"source"` // paper, section
 	CI     bool      `yaml:"ci"`
-	Config yaml.Node `yaml:"config"` // of all runs
+	Config yaml.Node `yaml:"config"` // settings of all runs
 	Runs   []Plan    `yaml:"runs"`
 	Checks []Check   `yaml:"checks"`
 	Notes  []string  `yaml:"notes"` // such as why a figure falls short
 }
 
-// A Plan states what to run for one policy: traces or seeds, or a case study of solvers. In Config, {data} stands for
-// the folder of the shared data and {n} for each of Traces; a path that starts with "embedded:" is next to the
-// experiment's file.
+// A Plan states what to simulate under one policy, or which case study of solvers to run. It has a run for each pair of
+// trace and seed. In Config, {data} stands for the folder of the shared data and {n} for the number of the trace; a
+// path that starts with "embedded:" is relative to lab/experiments.
 type Plan struct {
 	Name   string    `yaml:"name"`
 	Policy string    `yaml:"policy"`
 	Traces []int     `yaml:"traces"`
-	Seeds  int       `yaml:"seeds"` // from the configuration's on; default 1
+	Seeds  int       `yaml:"seeds"` // number of successive seeds, from the seed in Config on; default 1
 	Config yaml.Node `yaml:"config"`
 	Study  *Study    `yaml:"study"`
 }
 
 // A Check compares metrics of a run, or their ratios to the metrics of another run, with the published ones.
 type Check struct {
-	Name string `yaml:"name"` // default: the run's
+	Name string `yaml:"name"` // default: the name of Run
 	Run  Group  `yaml:"run"`
-	Over Group  `yaml:"over"` // if set, figures are ratios to Over
-	// Along makes curves over this metric. Figures are gains, the least with Least.
+	Over Group  `yaml:"over"` // if set, figures are ratios of Run to Over
+	// Along, if set, is the metric on the x axis of two curves, through the runs of Run and of Over. A figure is then
+	// the largest ratio of the second curve to the first; with Least, the smallest.
 	Along     string  `yaml:"along"`
 	Least     bool    `yaml:"least"`
 	Published Figures `yaml:"published"`
-	// Wanted are our targets. A figure outside is Short, not an error.
+	// Wanted are our targets. Missing one gives the verdict Short, not an error.
 	Wanted Figures `yaml:"wanted"`
 }
 

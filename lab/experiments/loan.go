@@ -7,8 +7,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// timeMetrics are in seconds, over the jobs of all runs. Sources: Lyra Table 5; Lyra Table 7;
-// Lyra Table 8.
+// timeMetrics are in seconds, over the jobs of all runs. Sources: Lyra Tables 5, 7 and 8.
 var timeMetrics = slices.Concat(
 	timesOf("jct", "JCTs", completionsOf),
 	timesOf("queued", "times without GPUs", queuedOf),

@@ -20,10 +20,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A PolicyMatrix lists policies and families of workloads. Its results show which policies are good only on their own
-// workloads.
+// A PolicyMatrix lists policies and families of workloads. Its results show which policies are good only on the
+// workloads for which they were made.
 type PolicyMatrix struct {
-	// Defaults replace the scheduler's defaults by a paper's, such as the length of a round.
+	// Defaults are settings of a policy's paper, such as the length of a round, which replace the scheduler's settings.
 	Defaults []PolicyDefault `yaml:"defaults"`
 	Families []Family        `yaml:"families"`
 }
@@ -47,11 +47,11 @@ type Family struct {
 // A Cell has the results of one policy on one family.
 type Cell struct {
 	Family, Policy string
-	Values         []float64 // by matrixMetrics; nil if a run did not finish
-	Jobs, Ended    int       // over all runs
+	Values         []float64 // see matrixMetrics; nil if a run did not finish
+	Jobs, Ended    int       // sums over all runs
 	Why            string    // why some run did not finish
 
-	Delays *metrics.Delays    // nil without matrixBaseline, and for it
+	Delays *metrics.Delays    // against the policy easy; nil for easy itself
 	Waits  []metrics.Waits    // of finished runs
 	trials []statistics.Trial // of finished runs
 }

@@ -16,7 +16,7 @@ type metric struct {
 	of   func(runs []measured) float64
 }
 
-// measured has what the metrics need of one run. Its fields are exported to be stored while an experiment runs.
+// measured has what the metrics need of one run. Its fields are exported for gob.
 type measured struct {
 	Summary metrics.Summary
 	JCTs    []float64 // hours, completed jobs

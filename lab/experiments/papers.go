@@ -25,7 +25,7 @@ type PaperFigure struct {
 	Section string   `yaml:"section"`
 	Shows   string   `yaml:"shows"`
 	Run     []string `yaml:"run"`  // names of experiments
-	Test    string   `yaml:"test"` // package and tests
+	Test    string   `yaml:"test"` // package and name of tests
 	Why     string   `yaml:"why"`  // limits of the reproduction
 }
 
@@ -66,8 +66,8 @@ func Match(pattern string) ([]string, error) {
 
 const quickSeconds = 540
 
-// Quick returns the names of the papers' experiments that, according to the records, take the least processor time: as
-// many as fit together into nine minutes.
+// Quick returns the names of the fastest experiments of the papers: as many as together took at most nine minutes of
+// processor time in the stored runs.
 func Quick() ([]string, error) {
 	all, err := records()
 	if err != nil {
@@ -87,7 +87,6 @@ func Quick() ([]string, error) {
 	return names, nil
 }
 
-// records returns all records, sorted by name.
 var records = sync.OnceValues(func() ([]*Record, error) {
 	var all []*Record
 	for _, name := range Names() {

@@ -122,8 +122,8 @@ func (t *markdown) experiment(name string) error {
 
 var marks = map[Verdict]string{Within: "in", Outside: "**out**", Short: "**short**"}
 
-// Stored returns the stored results of an experiment: the number of figures outside, and the processor time with a
-// mark if --quick runs it.
+// Stored returns two table cells on the stored run of an experiment: how many figures are outside their bands, and the
+// processor time, with "quick" if --quick runs it.
 func Stored(name string) (outside, cpu string, err error) {
 	e, err := Find(name)
 	if err != nil {

@@ -21,21 +21,21 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
 )
 
-// A Matrix compares estimated with true speeds of an application, for different CPUs and memory. The estimates come
-// from profiling one replica. Source: Synergy §3.1, Fig. 4.
+// A Matrix compares estimated with true speeds of an application on one GPU type, for different CPUs and memory. The
+// estimates come from profiling one replica. Source: Synergy §3.1, Fig. 4.
 type Matrix struct {
 	Application string
 	GPUType     cluster.GPUType
-	Share       cluster.Resources // of one GPU
+	Share       cluster.Resources // proportional share of one GPU
 	CPUs        []float64         // per GPU, ascending
 	Memory      []int64           // bytes per GPU, ascending, up to a whole node's
-	Believed    [][]float64       // samples per second and GPU, by CPUs, then memory
-	True        [][]float64       // like Believed
-	AtShare     float64           // believed with Share
-	Counts      int               // whole CPU counts
-	Measured    []float64         // CPUs per GPU in order, with the last memory
-	Took        time.Duration     // of the type
-	// Worst is the largest relative error over all whole CPU counts and possible Memory.
+	Believed    [][]float64       // estimated samples per second and GPU, by CPUs, then memory
+	True        [][]float64       // like Believed, from the simulation
+	AtShare     float64           // estimated samples per second and GPU with Share
+	Counts      int               // CPUs of a whole node
+	Measured    []float64         // CPU counts at which speed was measured, per GPU, in order; with the largest memory
+	Took        time.Duration     // time that profiling took
+	// Worst is the largest relative error of an estimate, over CPU counts 1 to Counts and Memory.
 	Worst float64
 }
 
@@ -58,9 +58,9 @@ func sensitive(catalog workload.Catalog) []string {
 	return names
 }
 
-// Profile profiles the applications called names, each alone on the cluster; without names, all that depend on CPUs and
-// memory. It returns a matrix for each application and GPU type. It returns an error for applications that do not
-// depend on CPUs and memory or cannot run, and for nodes with unknown CPUs and memory.
+// Profile profiles the named applications, each alone on the cluster; without names, all applications whose speed
+// depends on CPUs and memory. It returns a matrix for each application and GPU type. It is an error if an application
+// does not depend on CPUs and memory or cannot run, or if the nodes' CPUs and memory are unknown.
 func Profile(ctx context.Context, c *config.Config, files run.Files, names []string) ([]Matrix, error) {
 	on, err := c.BuildCluster()
 	if err != nil {

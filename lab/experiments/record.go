@@ -16,14 +16,14 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// A Record is a stored run of an experiment. It has no bands: Findings compares it with the current ones.
+// A Record is a stored run of an experiment. It has our numbers but no bands, which may change later: see Findings.
 type Record struct {
 	Experiment string    `json:"experiment"`
 	Digest     string    `json:"digest"` // see Experiment.Digest
 	Commit     string    `json:"commit"`
-	Seed       uint64    `json:"seed"`  // of the first run; the configurations have the others
+	Seed       uint64    `json:"seed"`  // of the first run
 	CPU        []float64 `json:"cpu_s"` // processor seconds of this and earlier runs, latest first
-	Values     []Value   `json:"-"`     // a line each in the file
+	Values     []Value   `json:"-"`     // a line for each in the file
 }
 
 // A Value is one of our figures.
@@ -98,7 +98,7 @@ func (r *Record) Write(w io.Writer) error {
 	return nil
 }
 
-// After adds the processor times of earlier, a record of the same runs, to this record.
+// After appends the processor times of an earlier record of the same runs, up to nine in all.
 func (r *Record) After(earlier *Record) {
 	if earlier != nil && earlier.Digest == r.Digest {
 		r.CPU = append(r.CPU, earlier.CPU...)
@@ -106,14 +106,14 @@ func (r *Record) After(earlier *Record) {
 	}
 }
 
-// Seconds returns the median processor time of the runs.
+// Seconds returns the median of CPU.
 func (r *Record) Seconds() float64 {
 	all := slices.Clone(r.CPU)
 	slices.Sort(all)
 	return metrics.Quantile(all, 0.5)
 }
 
-// Time returns the median processor time as text, such as "300ms", "1.4s" or "2m10s".
+// Time returns the median of CPU as text, such as "300ms", "1.4s" or "2m10s".
 func (r *Record) Time() string {
 	d := time.Duration(r.Seconds() * float64(time.Second))
 	if d < 10*time.Second {

@@ -16,8 +16,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A Parts is a folder that stores the results of simulations. An interrupted command can continue with the simulation
-// that it did not finish. A result is used again only by the same program and for the same configuration.
+// A Parts is the path of a folder with results of finished simulations, so that an interrupted command can continue. A
+// result is reused only by the same program for the same configuration.
 type Parts string
 
 func (p Parts) load(key string, m *measured) bool {
@@ -100,7 +100,6 @@ var programDigest = sync.OnceValues(func() ([]byte, error) {
 	return h.Sum(nil), err
 })
 
-// digest returns 16 hexadecimal digits.
 func digest(parts ...[]byte) string {
 	h := sha256.New()
 	for _, p := range parts {

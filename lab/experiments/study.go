@@ -16,15 +16,15 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A Study is a run of a case study of solvers, in place of a simulation. Its times are processor times of one thread.
+// A Study runs a case study of solvers instead of a simulation. Its times are processor times of one thread.
 type Study struct {
 	Case   string `yaml:"case"`   // rounds, shards or te
 	Method string `yaml:"method"` // see oxgang lab solvers
 	Rounds int    `yaml:"rounds"` // measured
-	Skip   int    `yaml:"skip"`   // of shards and te: first rounds that are not counted
+	Skip   int    `yaml:"skip"`   // for shards and te: number of first rounds that means exclude
 	Seed   uint64 `yaml:"seed"`   // default 1
 
-	GPUs int `yaml:"gpus"` // rounds
+	GPUs int `yaml:"gpus"` // for rounds
 
 	Shards  int    `yaml:"shards"`
 	Servers int    `yaml:"servers"`

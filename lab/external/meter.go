@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Meter is a scheduler.Observer that sums the time that all jobs spend in the system, from submission to end: n jobs
-// for t seconds are n·t job-seconds. The zero value is ready to use. A Meter is not safe for concurrent use.
+// A Meter is a scheduler.Observer that sums the time from submission to end of all jobs: n jobs for t seconds are n·t
+// job-seconds. The zero value is ready to use. A Meter is not safe for concurrent use.
 type Meter struct {
 	active  int
 	at      time.Time

@@ -21,7 +21,7 @@ type Policy struct {
 	out    *bufio.Writer
 	meter  *Meter
 	first  time.Time
-	failed error // ends the questions
+	failed error // once set, Plan asks no more
 	fail   func()
 }
 

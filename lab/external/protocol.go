@@ -16,7 +16,7 @@ type Question struct {
 	// JobTime is job-seconds since the last question.
 	JobTime float64 `json:"job_s"`
 	GPUs    []GPUs  `json:"gpus"`
-	Jobs    []Job   `json:"jobs"` // active, by submission
+	Jobs    []Job   `json:"jobs"` // waiting or running, by submission
 }
 
 // GPUs are the GPUs of one type in the cluster.
@@ -34,13 +34,13 @@ type Job struct {
 	Queue     string          `json:"queue,omitempty"`
 	Submitted float64         `json:"submitted_s"` // since the first question
 	Requested int             `json:"gpus"`        // requested
-	Sizes     []Sizes         `json:"sizes"`       // possible, by type
+	Sizes     []Sizes         `json:"sizes"`       // possible numbers of GPUs, by type
 	Held      int             `json:"held_gpus"`   // 0 if it waits
 	HeldType  cluster.GPUType `json:"held_type,omitempty"`
-	Service   float64         `json:"service_gpu_s"` // so far
+	Service   float64         `json:"service_gpu_s"` // GPU time received so far
 	Restarts  int             `json:"restarts"`
-	Restart   float64         `json:"restart_s"`   // time of a start or move
-	Remaining float64         `json:"remaining_s"` // on its request
+	Restart   float64         `json:"restart_s"`   // time that a start or a change of GPUs takes
+	Remaining float64         `json:"remaining_s"` // estimated, on the requested GPUs
 	Fixed     bool            `json:"fixed"`       // the job's GPUs cannot change this round
 }
 
@@ -60,8 +60,9 @@ type Answer struct {
 // A Grant states which GPUs a job gets, if enough GPUs are free.
 type Grant struct {
 	ID job.ID `json:"id"`
-	// GPUs is rounded down to a possible number, or nothing. Nil: the nearest to the request.
+	// GPUs is rounded down to a possible number; if there is none, the job waits. Nil: the possible number nearest to
+	// the request.
 	GPUs *int `json:"gpus"`
-	// Type may be empty: the held type, or else the fastest with free GPUs.
+	// Type may be empty: the type that the job holds, or else the type with free GPUs on which it is fastest.
 	Type cluster.GPUType `json:"type"`
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/oxgang/oxgang/opt/barrier"
 )
 
-// SolveGavel solves a program exactly like Gavel's public code. If level is true, it maximises the smallest gain,
-// otherwise the sum of gains. The solution is infeasible if throughputs differ so much that the method does not
-// converge.
+// SolveGavel solves a linear program of Gavel exactly like Gavel's public code. It maximises the smallest gain of a job
+// if level is true, and the sum of gains otherwise. If throughputs differ so much that the method does not converge,
+// Feasible of the solution is false.
 func SolveGavel(g *barrier.Program, level bool) *barrier.Solution {
 	f := newForm(g)
 	if level {

@@ -6,7 +6,8 @@ import (
 	"github.com/oxgang/oxgang/policy/synergy"
 )
 
-// Register makes the setting PublicCode of the policies gavel and synergy work. Call it once, before creating policies.
+// Register links what the setting PublicCode of the policies gavel and synergy needs. Call it once, before creating
+// these policies.
 func Register() {
 	gavel.RegisterPublic(SolveGavel)
 	synergy.RegisterPublic(NewSynergy)

@@ -18,14 +18,14 @@ import (
 	"slices"
 )
 
-// A Row is a constraint: the sum of Values times the columns Cols is at most Right. Columns are distinct.
+// A Row is the constraint that the sum of Values times the columns Cols is at most Right. Columns are distinct.
 type Row struct {
 	Cols   []int
 	Values []float64
 	Right  float64
 }
 
-// A Program is a linear program in which columns have no bounds; bounds are written as rows. Every column must have an
+// A Program is a linear program to minimise. Variables (columns) are free; bounds are rows. Every column must have an
 // entry in a row with fewer than Long entries.
 type Program struct {
 	Cost []float64
@@ -43,13 +43,13 @@ type Solution struct {
 	X          []float64
 	Duals      []float64 // multipliers of the rows
 	Objective  float64
-	Bound      float64 // if the duals have no residual
+	Bound      float64 // lower bound on the optimum, if the duals are feasible
 	Iterations int
 	Converged  bool // otherwise infeasible, or out of iterations
 }
 
 // Solve solves a linear program by the method of ECOS. It is deterministic and does not change p. An iteration costs
-// the columns times the squared lengths of rows that are not long.
+// the number of columns times the sum of squared lengths of the rows shorter than Long.
 func Solve(p *Program) Solution {
 	it := newIterate(p)
 	it.start()

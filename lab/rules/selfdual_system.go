@@ -1,6 +1,7 @@
 package rules
 
-// Long is a number of entries. A row with at least as many stays an equation; shorter rows are eliminated.
+// Long is the number of entries from which a row stays an equation of the linear system. Shorter rows are eliminated
+// from it.
 const Long = 16
 
 // regular on the diagonals makes factors exist. It moves iterates by about 10⁻⁶. Source: ECOS.

@@ -7,11 +7,11 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ClassStats are statistics of the jobs of one class: how often jobs arrive, and for each epoch how much progress they
-// make and how fast. They are immutable. Source: BOA §3.1.
+// ClassStats are statistics of the jobs of one class: how often jobs arrive, and for each training epoch how much
+// progress they make and how fast. They are immutable. Source: BOA §3.1.
 type ClassStats struct {
 	Class    job.Class
-	Arrivals int           // jobs of the class so far
+	Arrivals int           // jobs of the class submitted so far
 	Rate     float64       // lambda_i, arrivals per second
 	Restart  time.Duration // time of a start or a change of GPUs, r_i
 	// Sizes is the mean progress made in each epoch, E[X_ij], in order.

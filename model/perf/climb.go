@@ -1,7 +1,6 @@
 package perf
 
-// A Line is a time in seconds that is linear in the samples that one replica processes in a pass: Base + Slope ·
-// samples.
+// A Line is the time in seconds, Base + Slope · samples, of a pass in which one replica processes the given samples.
 type Line struct{ Base, Slope float64 }
 
 // At returns the time in seconds for the given number of samples.

@@ -65,9 +65,9 @@ func UnfairFraction(rhos []float64, threshold float64) float64 {
 // A Life has the times from which finish-time fairness is estimated, with the letters of Shockwave App. G.2.
 type Life struct {
 	Attained  time.Duration // time on its requested GPUs, L
-	Waited    time.Duration // time that it waited for them, W
-	Remaining time.Duration // remaining time alone on them, R
-	Total     time.Duration // time from start to end alone on them, P
+	Waited    time.Duration // time spent waiting for its requested GPUs, W
+	Remaining time.Duration // remaining time if it runs alone on these GPUs, R
+	Total     time.Duration // time from start to end if it runs alone on these GPUs, P
 }
 
 // Estimate returns the finish-time fairness expected at the end of the job: (Attained + Waited + Remaining·N) /

@@ -16,9 +16,9 @@ const ProfileRungs = 10
 // The five models of Sia's Table 3.2 then take 18 seconds per GPU type on average; the paper states less than 20.
 const StepsPerRung = 4
 
-// Ladder returns the batch sizes, in samples, at which to measure one replica on GPU type t: at most rungs of them.
-// They ascend by equal ratios to the largest that fits into GPU memory or the job's limit. The result is nil if no
-// batch size is allowed. Source: Sia §3.3.2.
+// Ladder returns at most rungs batch sizes, in samples, at which to measure one replica on GPU type t. They ascend by
+// equal ratios to the largest that fits into GPU memory and the job's limit. The result is nil if no batch size is
+// allowed. Source: Sia §3.3.2.
 func Ladder(limits *job.BatchLimits, t cluster.GPUType, rungs int) []int {
 	low, high := max(1, limits.LocalMin), limits.Max
 	if most, limited := limits.LocalMax[t]; limited {

@@ -10,8 +10,8 @@ import (
 // IterationsPerPoint is the number of training iterations averaged at each CPU count. Source: Synergy §3.1.
 const IterationsPerPoint = 50
 
-// CPUImprovement is a relative gain in throughput. If throughput at a higher CPU count is larger by at least this, the
-// counts in between are measured, too. Source: Synergy §3.1 ("say 10%").
+// CPUImprovement is the relative gain in throughput between two CPU counts from which the counts in between are
+// measured, too. Source: Synergy §3.1 ("say 10%").
 const CPUImprovement = 0.1
 
 // sparePoints is the number of points in addition to a plain binary search.

@@ -20,8 +20,7 @@ const (
 // A Remaining has the data from which a job's remaining work and time are estimated.
 //
 // The sources, best first, are the job's target (job.Spec.Target), the mean of ended jobs of its class, and its past
-// running time. Work is progress, in samples at the efficiency of the initial batch size. Between jobs compare times,
-// not work.
+// running time. Work is progress, in samples at the efficiency of the initial batch size. To compare jobs, use Time.
 type Remaining struct {
 	Spec   *job.Spec
 	Status *job.Status

@@ -84,9 +84,9 @@ type Cell struct {
 	Rate   float64 // samples per second and GPU
 }
 
-// Cells returns the amounts of CPUs and memory worth giving to a job, by ascending speed: each is at least as fast as
-// the proportional share, and no cheaper amount is as fast. All amounts are for one GPU: rate is its samples per second
-// without waiting for input, share the proportional share, and most the maximum.
+// Cells returns the amounts of CPUs and memory per GPU worth giving to a job, by ascending speed. Each gives at least
+// the speed of the proportional share, and no cheaper amount is as fast. rate is the samples per second of a GPU that
+// never waits for input, share is the proportional share of a GPU, and most is the largest amount per GPU.
 //
 // CPUs are at measured points, and memory is the minimum that suffices. The first cell is within the share, unless the
 // job cannot run with its share; then all cells need more, and there may be none. Without a CPU curve, CPUs stay at the
@@ -152,8 +152,6 @@ func (s *Sensitivity) cell(rate float64, most cluster.Resources) (Cell, bool) {
 	return c, c.CPUs <= most.CPUs && c.Memory <= most.Memory
 }
 
-// pareto drops each cell for which another is at least as fast and needs no more, and sorts the
-// others by rate.
 func pareto(cells []Cell) []Cell {
 	slices.SortStableFunc(cells, func(a, b Cell) int {
 		return cmp.Or(cmp.Compare(a.Rate, b.Rate), -cmp.Compare(a.CPUs, b.CPUs), -cmp.Compare(a.Memory, b.Memory))

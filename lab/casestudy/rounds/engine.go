@@ -9,23 +9,24 @@ import (
 	"time"
 )
 
-// A Question has what does not change between rounds: configurations and capacities.
+// A Question is the part of the optimisation problem that is the same in all rounds: the configurations that jobs can
+// get, and the GPUs.
 type Question struct {
 	Configs  []Config
-	Capacity []int // GPUs by type
-	PerNode  []int // by type
+	Capacity []int // GPUs of each type
+	PerNode  []int // GPUs per node of each type
 }
 
-// A Row has the values that the configurations have for one job in a round.
+// A Row states how much each configuration is worth to one job in one round.
 type Row struct {
-	Values  []float64 // by configuration, before Restart; may be changed
+	Values  []float64 // by configuration; Restart converts them to worths. Set may change the slice
 	Restart Restart
-	News    bool // Values changed
+	News    bool // Values differ from the last round
 }
 
-// An Engine solves the program of each round. The program is edited between rounds.
+// An Engine solves the optimisation problem of each round. Between rounds, Set and Remove change its jobs.
 type Engine interface {
-	// Set adds a job, or changes its values.
+	// Set adds a job, or changes how much each configuration is worth to it.
 	Set(id Job, r Row) error
 	Remove(id Job) error
 	Solve(ctx context.Context) (*Answer, error)
@@ -33,14 +34,15 @@ type Engine interface {
 
 // An Answer is an engine's solution of a round. It is valid until the next call of the engine.
 type Answer struct {
-	// Weights appends a job's positive weights to dst.
+	// Weights appends the weights of a job that are above 0 to dst.
 	Weights func(id Job, dst []Weight) []Weight
-	Bound   float64 // proven; +Inf if unknown
-	// Prove, if not nil, returns Bound and Violation outside the time measurement.
+	Bound   float64 // proven upper bound on the total worth; +Inf if unknown
+	// Prove, if not nil, computes Bound and Violation. It is called after the time measurement.
 	Prove func() (bound, violation float64)
-	// Fractional counts the jobs split in the relaxation; -1 if Weights shows them.
+	// Fractional is the number of jobs with more than one configuration in the relaxed solution. If it is -1, count
+	// them in Weights.
 	Fractional int
-	Violation  float64 // of rows, relative
+	Violation  float64 // largest relative excess over a constraint
 	Status     string
 	Iterations int
 	// Longest is the CPU time of the longest parallel part; 0 without parts.
@@ -53,7 +55,7 @@ type Kind struct {
 	Doc  string
 	// Rebuilt states that a new engine is made for every round.
 	Rebuilt bool
-	// Proves states that the engine also returns an upper bound of the best value, as tight as the bound of engine price.
+	// Proves states that the engine returns as tight an upper bound on the total worth as engine price.
 	Proves bool
 	make   func(q Question) (Engine, error)
 }

@@ -12,18 +12,19 @@ import (
 // A Job is the number of a job, counted by arrival. Numbers are not used again.
 type Job int
 
-// Edits are the jobs that changed since the last round, ascending. A job is in at most one of Arrived, Refitted (with
-// new speeds) and Restarted.
+// Edits lists the jobs that changed since the last round, in ascending order. A job is in at most one of Arrived,
+// Refitted (it has new speeds) and Restarted.
 type Edits struct {
 	Left      []Job // ended
 	Arrived   []Job // new
 	Refitted  []Job
-	Restarted []Job // new Restart
+	Restarted []Job // with a new Restart
 }
 
-// A Restart converts the values v of a job into worths, which include the cost of a restart in this round. The worth of
-// configuration j is Base + Factor*v[j]. The held configuration, with index Kept (-1 if there is none), is worth Base +
-// v[Kept]. With λ − (r g)^p and v = −g^p, Base is λ and Factor r^p.
+// A Restart converts the values v of a job's configurations into worths, which include the cost of a restart.
+// Configuration j is worth Base + Factor·v[j]. The configuration that the job holds, with index Kept (-1 if none),
+// needs no restart and is worth Base + v[Kept]. In the symbols of the package doc, v is −g^p, Base is λ and Factor is
+// r^p.
 type Restart struct {
 	Base, Factor float64
 	Kept         int
@@ -44,15 +45,16 @@ func (r Restart) Apply(values []float64) {
 	}
 }
 
-// A Generator makes random rounds. If the Specs and the calls of Hold are equal, the rounds are equal.
+// A Generator makes random rounds: jobs that arrive, change and end. Generators with equal Specs and equal calls of
+// Hold make equal rounds.
 type Generator struct {
 	spec    Spec
 	configs []Config
-	speed   []float64    // of the types
-	jobs    []*randomJob // active, by identity
+	speed   []float64    // relative, by GPU type
+	jobs    []*randomJob // active, by number
 	random  *rand.Rand
-	arrived int  // so far
-	begun   bool // Next was called
+	arrived int
+	begun   bool
 }
 
 // New returns a Generator. All jobs of its first round are new.
@@ -67,7 +69,7 @@ func New(spec Spec) (*Generator, error) {
 	return g, nil
 }
 
-// Configs returns the configurations in the order of Values. Callers must not modify the slice.
+// Configs returns the configurations that jobs can get. Callers must not modify the slice.
 func (g *Generator) Configs() []Config { return g.configs }
 
 // Capacity returns the number of GPUs of each type.
@@ -171,7 +173,8 @@ func (g *Generator) find(id Job) *randomJob {
 	return g.jobs[i]
 }
 
-// Values returns the value v = −g^p of each configuration for a job, from −1 to 0, in dst. It takes 30 ns for each.
+// Values returns the value −g^p of each configuration for a job, from −1 to 0. It reuses dst, and takes 30 ns per
+// configuration.
 func (g *Generator) Values(id Job, dst []float64) []float64 {
 	m := g.find(id)
 	least := g.least(m)
@@ -194,17 +197,19 @@ func (g *Generator) least(m *randomJob) float64 {
 	return m.least
 }
 
-// Worth returns what a configuration is worth to a job in this round, including the cost of a restart.
+// Worth returns how much a configuration is worth to a job, in the objective of the package doc, including the cost of
+// a restart.
 func (g *Generator) Worth(id Job, config int) float64 {
 	m := g.find(id)
 	c := g.configs[config]
 	return m.published.Worth(config, value(m.goodput(c, g.spec.perNode(c.Type))/g.least(m)))
 }
 
-// Restart returns how the job's values are converted into worths, since the last Edits that had the job.
+// Restart returns the conversion from values to worths as of the last Edits that listed the job.
 func (g *Generator) Restart(id Job) Restart { return g.find(id).published }
 
-// Hold sets the configuration that a job holds, or -1 for none. A move counts as a restart.
+// Hold sets the configuration that a job holds; -1 means none. Replacing one configuration by another counts as a
+// restart.
 func (g *Generator) Hold(id Job, config int) {
 	m := g.find(id)
 	if config == m.held {

@@ -14,20 +14,20 @@ const (
 
 type randomJob struct {
 	id      int
-	seconds []float64 // per step, by type
+	seconds []float64 // of a step, by GPU type
 	phi     float64   // noise scale over the batch of one GPU
-	local   float64   // synchronisation within a node
-	across  float64   // synchronisation between nodes
+	local   float64   // seconds of synchronisation within a node
+	across  float64   // seconds of synchronisation between nodes
 	growth  float64   // additional time per GPU
 	belief  belief
 	least   float64 // 0 if unknown
 
-	restarts  int     // so far
+	restarts  int
 	cost      float64 // S, in rounds
 	age       float64 // in rounds: T
 	held      int     // configuration, or -1
-	moved     bool    // held changed
-	published Restart // as of the job's last edit
+	moved     bool
+	published Restart // as of the last Edits with the job
 }
 
 type belief struct {

@@ -8,14 +8,14 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Linear is the linear relaxation of the rounds. It has a row for each job and GPU type, and a column for each pair
-// of a job and a configuration. If Solver is set, it is an Engine.
+// A Linear is the linear relaxation of the problem of a round. It has a row for each job and GPU type, and a column for
+// each pair of a job and a configuration. If Solver is set, it is an Engine.
 type Linear struct {
 	Problem *lp.Problem
 	Solver  lp.Solver
-	// Integral makes columns of later jobs integral.
+	// Integral requires integers in the columns of jobs that are added from then on.
 	Integral bool
-	// Before, if not nil, precedes each solve.
+	// Before, if not nil, is called before each solve.
 	Before func()
 
 	configs []Config
@@ -117,7 +117,7 @@ func (f *Linear) weights(id Job, x []float64, dst []Weight) []Weight {
 	return dst
 }
 
-// Apply passes the changes that g generated for one round to the solver that is measured.
+// Apply applies the changes e of one round of generator g to an engine.
 func Apply(to Engine, g *Generator, e Edits) error {
 	for _, id := range e.Left {
 		if err := to.Remove(id); err != nil {

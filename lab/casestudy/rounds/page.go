@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
-// HTML writes the measurements as a page with summaries, times (Figure 4.5 of the thesis), changes (4.2), and relaxed
-// solutions (4.4).
+// HTML writes the measurements as a page: a summary per engine, times of rounds (Figure 4.5 of the thesis), changes of
+// the solution between rounds (4.2), and relaxed values (4.4).
 func HTML(w io.Writer, s Study, all []Measurement) error {
 	times := report.Lines{Title: "Time of a round (Figure 4.5)", Note: "CPU time in ms, by share of the rounds that take at most as long", Logarithmic: true}
 	changes := report.Lines{Title: "Changes between rounds (Figure 4.2)", Note: "values that changed, ppm, over rounds", Logarithmic: true}

@@ -77,7 +77,6 @@ func (p *parts) Remove(id Job) error {
 	return p.engines[i].Remove(id)
 }
 
-// Solve implements Engine. It solves one part after another. The bound is valid only for this division into parts.
 func (p *parts) Solve(ctx context.Context) (*Answer, error) {
 	a := &Answer{Bound: infinite, Status: "optimal"}
 	answers := make([]*Answer, len(p.engines))

@@ -9,9 +9,9 @@ import (
 
 type price struct {
 	engine  engine.Engine
-	numbers map[Job]int // of items
-	free    []int       // unused numbers
-	item    mmkp.Item   // reused, with the configurations' uses
+	numbers map[Job]int
+	free    []int
+	item    mmkp.Item // reused
 }
 
 func newPrice(q Question) (Engine, error) {
@@ -28,7 +28,6 @@ func newPrice(q Question) (Engine, error) {
 	return e, err
 }
 
-// Set implements Engine. If the job's values did not change and it has its held configuration, Set only adjusts them.
 func (e *price) Set(id Job, r Row) error {
 	number, known := e.numbers[id]
 	kept := r.Restart.Kept

@@ -15,48 +15,48 @@ import (
 
 var infinite = math.Inf(1)
 
-// A Measurement has the time and the quality of one engine's solution in one round. Times are CPU times of the process
-// and its children, or wall-clock times. They exclude the computation of values.
+// A Measurement has the time and the quality of one engine's solution in one round. Times are CPU times, or wall-clock
+// times without these. They exclude the computation of a job's values.
 type Measurement struct {
 	Engine string
-	Round  int // the first builds the program
+	Round  int // from 0; round 0 builds the program
 	Jobs   int
 	Pairs  int
 
 	Edit, Solve, Shim time.Duration
-	Longest           time.Duration // of the parts
+	Longest           time.Duration // of the longest part of pop:K
 
-	Value      float64 // of the choices
+	Value      float64 // total worth of the chosen configurations
 	Bound      float64 // proven by this engine
-	Best       float64 // smaller of this and price's
+	Best       float64 // smaller of Bound and the bound of engine price
 	Gap        float64 // (Best - Value) / |Best|
-	Violation  float64 // of the capacities: 0
-	Residual   float64 // of the relaxed rows
+	Violation  float64 // relative excess over the GPUs of a type; 0
+	Residual   float64 // relative excess over a constraint in the relaxed solution
 	Iterations int
 	Status     string
 
 	Served     int // jobs with GPUs
-	Fractional int // split jobs
-	Ones       int // values equal to 1
-	Between    int // values between 0 and 1
-	Changed    int // values changed, for jobs of both rounds
+	Fractional int // jobs with several configurations in the relaxed solution
+	Ones       int // relaxed values equal to 1
+	Between    int // relaxed values between 0 and 1
+	Changed    int // relaxed values that changed, of jobs in both rounds
 	Added      int // pairs of new jobs
-	Removed    int // pairs of lost jobs
+	Removed    int // pairs of jobs that ended
 	HeapBytes  uint64
 }
 
-// Total returns the time of the whole round: editing, solving, rounding.
+// Total returns the time of the whole round: editing, solving and rounding (Shim).
 func (m *Measurement) Total() time.Duration { return m.Edit + m.Solve + m.Shim }
 
 // A Study states which rounds are solved, and by which engines.
 type Study struct {
 	Spec    Spec
-	Engines []string // of Kinds
-	Rounds  int      // after WarmUp
+	Engines []string // names: see Kinds
+	Rounds  int      // measured, after WarmUp
 }
 
-// WarmUp is the number of rounds that the summary omits: the first builds the program, and the second is the first with
-// held placements.
+// WarmUp is the number of first rounds that summaries omit. Round 0 builds the program; in round 1 jobs hold GPUs for
+// the first time.
 const WarmUp = 2
 
 // Validate returns all errors, joined.
@@ -76,8 +76,8 @@ func (s Study) Validate() error {
 	return errors.Join(all...)
 }
 
-// Run solves every round with each engine in turn, and returns the measurements by engine, then round. It also
-// passes each to report. Each engine continues from its own placements.
+// Run solves every round with each engine in turn. It returns the measurements by engine, then round, and passes each
+// to report as soon as it exists. Each engine continues from its own choices.
 func (s Study) Run(ctx context.Context, report func(Measurement)) ([]Measurement, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ type run struct {
 	g        *Generator
 	question Question
 	engine   Engine
-	judge    Engine // for its bound on the same edits; may be nil
+	judge    Engine // engine price, for its bound; may be nil
 	base     uint64 // live heap before
 	picks    []int
 	last     map[Job][]Weight

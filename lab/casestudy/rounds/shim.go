@@ -9,8 +9,8 @@ import (
 // A Weight is the fraction of a job that a relaxed solution assigns to the configuration with index Choice.
 type Weight = engine.Weight
 
-// Shim rounds a fractional solution to one configuration per job that fits, or -1 for none; see engine.Shim. It sorts
-// the weights.
+// Shim rounds a fractional solution: it returns the index of one configuration per job, or -1, such that all fit into
+// capacity (GPUs by type). It sorts weights in place. See engine.Shim.
 func Shim(weights [][]Weight, configs []Config, capacity []int) []int {
 	left := slices.Clone(capacity)
 	return engine.Shim(weights, nil, func(_, choice int) bool {

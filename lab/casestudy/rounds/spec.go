@@ -5,16 +5,16 @@ import (
 	"fmt"
 )
 
-// A Spec describes random rounds: the cluster, its jobs and their changes. NewSpec returns defaults.
+// A Spec describes random rounds: the cluster, its jobs, and how many jobs change in each round.
 type Spec struct {
 	GPUs  int // in the cluster
 	Types int // with equal shares of the GPUs
-	// PerNode is by type, repeated; empty means 8.
+	// PerNode is the GPUs per node of each type; the list repeats if it is shorter. Empty means 8.
 	PerNode []int
 	Jobs    int     // active at a time
-	Churn   float64 // share of jobs that are replaced
-	Refit   float64 // share of jobs that are refitted
-	// Restart is the share of jobs with GPUs whose restart factor changes, with their age.
+	Churn   float64 // share of jobs that end and are replaced
+	Refit   float64 // share of jobs that get new speeds
+	// Restart is the share of jobs with GPUs whose restart cost changes, because they are older.
 	Restart float64
 	Seed    uint64
 }
@@ -24,10 +24,10 @@ type Spec struct {
 var narrow = []int{2, 2, 2, 2, 4, 8, 8}
 
 // NewSpec describes rounds on a cluster of gpus GPUs. For the sizes in the table, the number of jobs is published or
-// measured; otherwise there is one job per seven GPUs. 1 % of the jobs leave each round, 10 % are refitted, and every
-// third restart factor changes.
+// measured; otherwise there is one job per seven GPUs. In each round 1 % of the jobs end, 10 % get new speeds, and a
+// third get a new restart cost.
 //
-//	GPUs     jobs    per node          pairs
+//	GPUs     jobs    per node          pairs of job and configuration
 //	64       100     8                 2,900
 //	2,048    800     8                 221,600
 //	10,000   1,400   2,2,2,2,4,8,8     5.02 million

@@ -12,22 +12,23 @@ import (
 	"github.com/oxgang/oxgang/lab/casestudy"
 )
 
-// A Summary has means and quantiles over the measurements of one engine after WarmUp.
+// A Summary has means and quantiles over the measurements of one engine after WarmUp. A pair is a job and a
+// configuration.
 type Summary struct {
 	Engine             string
 	Rounds             int
 	Cold               time.Duration // first round
 	Edit, Solve, Shim  time.Duration // medians
 	P50, P90, P99, Max time.Duration // of the totals
-	Longest            time.Duration // median; 0 without parts
+	Longest            time.Duration // median time of the longest part; 0 without parts
 	Value              float64       // mean
 	Gap                float64       // worst
 	Violation          float64       // worst
-	Split              float64       // largest share of split jobs
-	Between            float64       // mean share of pairs between 0 and 1
-	Ones               float64       // mean share of pairs of 1
-	Changed            float64       // mean share of changed pairs
-	Churned            float64       // mean share of new and lost pairs
+	Split              float64       // largest share of jobs with several configurations in the relaxed solution
+	Between            float64       // mean share of pairs with a relaxed value between 0 and 1
+	Ones               float64       // mean share of pairs with relaxed value 1
+	Changed            float64       // mean share of pairs with a changed relaxed value
+	Churned            float64       // mean share of pairs of new or ended jobs
 	HeapBytes          uint64        // largest
 }
 
@@ -73,7 +74,8 @@ func summarise(all []Measurement) Summary {
 	return s
 }
 
-// Table prints a line per engine. Times are CPU milliseconds; changes are parts per million of pairs.
+// Table prints a line per engine. Times are CPU milliseconds. CHANGED is the relaxed values that change between rounds,
+// per million.
 func Table(w io.Writer, all []Summary) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "ENGINE\tROUNDS\tCOLD (ms)\tEDIT\tSOLVE\tSHIM\tP50\tP90\tP99\tMAX\tLONGEST PART\tVALUE\tGAP\tVIOLATION\tSPLIT JOBS (%)\tCHANGED (ppm)\tHEAP (MB)\t")

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// A Balancer assigns shards to servers, round after round. It keeps no reference to the instance.
+// A Balancer assigns shards to servers, round after round. It must not keep the instance.
 type Balancer interface {
 	Balance(ctx context.Context, in *Instance) (*Result, error)
 }
@@ -21,16 +21,15 @@ type Result struct {
 
 // Stats state how a solution was found. Unknown numbers are zero.
 type Stats struct {
-	Objective, Bound   float64 // size of replicas to start, and its lower bound
+	Objective, Bound   float64 // total size of the replicas to copy, and a lower bound on it
 	Iterations, Sweeps int     // of the solver
-	Limited            bool    // at an iteration limit
-	// Zero, One and Between count the relaxation's values. Source: thesis Fig. 4.4.
+	Limited            bool    // the solver stopped at its iteration limit
+	// Zero, One and Between are the numbers of relaxed values that are 0, 1 and in between. Source: thesis Fig. 4.4.
 	Zero, One, Between int
 	Shim               ShimStats
-	Parts              []time.Duration // processor times of Parts
+	Parts              []time.Duration // processor time of each part of pop:K
 }
 
-// integral is the distance at which a value counts as 0 or 1.
 const integral = 1e-6
 
 func (s *Stats) count(values []float64) {
@@ -46,17 +45,17 @@ func (s *Stats) count(values []float64) {
 	}
 }
 
-// Relaxed is a balancer that solves the linear relaxation and rounds the solution by Shim. Between rounds it changes
-// only costs, and one coefficient per pair of shard and server. If the solver starts from its last solution, this is
-// continual optimisation (COpter); otherwise it is the thesis' LP-Relaxed. Source: thesis §5.1.1, "Applying COpter".
+// Relaxed is a balancer that solves the linear relaxation and rounds the solution with Shim. If the solver starts from
+// its last solution, this is continual optimisation (COpter); otherwise it is the thesis' LP-Relaxed. Source: thesis
+// §5.1.1, "Applying COpter".
 type Relaxed struct {
 	solver lp.Solver
 	dust   float64
 	r      *relaxation
 }
 
-// NewRelaxed returns a balancer that uses solver. A part of a shard smaller than dust (0 to 0.01) is added to the
-// shard's other parts; dust should be about the solver's tolerance.
+// NewRelaxed returns a balancer that uses solver. If a server would get less than a fraction dust (0 to 0.01) of a
+// shard's load, this load goes to the shard's other servers. dust should be about the solver's tolerance.
 func NewRelaxed(solver lp.Solver, dust float64) (*Relaxed, error) {
 	if !(dust >= 0 && dust <= 0.01) {
 		return nil, fmt.Errorf("dust %v, want 0 to 0.01", dust)
@@ -110,10 +109,11 @@ func statsOf(sol *lp.Solution) (Stats, error) {
 	return s, nil
 }
 
-// Exact is a balancer that solves the program with binary X to a proven optimum. Source: thesis §5.2.1, method (b).
+// Exact is a balancer that solves the integer program of the package doc to a proven optimum. Source: thesis §5.2.1,
+// method (b).
 type Exact struct{ solver lp.Solver }
 
-// NewExact returns a balancer that uses solver, which must support integer columns.
+// NewExact returns a balancer that uses solver, which must support integer variables.
 func NewExact(solver lp.Solver) *Exact { return &Exact{solver} }
 
 // Balance implements Balancer, perhaps at exponential cost.

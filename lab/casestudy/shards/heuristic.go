@@ -6,9 +6,9 @@ import (
 	"slices"
 )
 
-// Heuristic is a greedy balancer after E-Store. While a server exceeds (1+ε) of the mean load, its hottest shard that
-// fits moves to the least loaded server. Every shard has one replica, so a shard above (1+ε) cannot be balanced. It
-// costs O(D log D + D N). Source: thesis §5.2.1, method (a).
+// Heuristic is a greedy balancer after E-Store. While the load of a server exceeds (1+ε) times the mean, its hottest
+// shard that fits moves to the least loaded server. Every shard has one replica, so a single shard above this load
+// cannot be balanced. It costs O(D log D + D N) for D shards and N servers. Source: thesis §5.2.1, method (a).
 type Heuristic struct{}
 
 // Balance implements Balancer.
@@ -29,7 +29,7 @@ func (Heuristic) Balance(_ context.Context, in *Instance) (*Result, error) {
 
 type greedy struct {
 	in    *Instance
-	limit float64 // of a server
+	limit float64
 	home  []int   // by shard
 	on    [][]int // by server, hottest first
 	load  []float64

@@ -8,11 +8,11 @@ import (
 
 // An Instance is the problem of one round: loads, sizes and memory. It is read-only.
 type Instance struct {
-	Loads   []float64 // by shard, at least 0
-	Sizes   []float64 // of a replica, by shard; more than 0
-	Memory  []float64 // by server
-	Epsilon float64   // allowed relative deviation from the mean
-	Now     Assignment
+	Loads   []float64  // by shard, at least 0
+	Sizes   []float64  // of a replica, by shard; more than 0
+	Memory  []float64  // by server, in the unit of Sizes
+	Epsilon float64    // allowed deviation of a server's load from the mean load, relative
+	Now     Assignment // replicas before the round
 }
 
 // Shards returns the number of shards, D.

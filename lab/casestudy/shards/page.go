@@ -9,7 +9,7 @@ import (
 )
 
 // HTML writes the results as a page with a table, the loads (Figure 5.1 of the thesis), and movements, imbalance and
-// time by round (5.2 and 5.3). Means are from round first on.
+// time by round (5.2 and 5.3). Means exclude the rounds before first.
 func HTML(w io.Writer, runs []Run, first int) error {
 	var p casestudy.Page
 	if len(runs) > 0 {

@@ -96,7 +96,7 @@ func startCosts(in *Instance) []float64 {
 
 type full struct {
 	problem lp.Problem
-	routed  []lp.Col // R, as relaxation.cols
+	routed  []lp.Col // R, like relaxation.cols
 	hosted  []lp.Col // X
 }
 

@@ -15,13 +15,13 @@ const cores = 64
 type Round struct {
 	Round      int
 	Zipf       float64
-	MeanLoad   float64 // of a server; the hottest shard has 1
-	Movements  int     // replicas started
+	MeanLoad   float64 // of a server; the hottest shard has load 1
+	Movements  int     // replicas copied
 	Replicas   int     // afterwards
 	Imbalance  float64 // (most − least)/mean load
-	OverMemory float64 // relative, of the fullest server
+	OverMemory float64 // fraction by which the fullest server exceeds its memory
 	CPU        time.Duration
-	Parallel   time.Duration // CPU with Parts on 64 cores
+	Parallel   time.Duration // CPU, if the parts of pop:K run on 64 cores
 	Stats      Stats
 }
 
@@ -40,8 +40,8 @@ type Trial struct {
 	Report func(r *Round)  // may be nil
 }
 
-// Simulate runs a balancer on the workload; each round starts from the last placement. CPU is the time of edits, solver
-// and shim. If the balancer fails or leaves a shard unserved, Simulate returns the earlier rounds and the error.
+// Simulate runs a balancer on the workload. Each round starts from the assignment of the round before. If the balancer
+// fails or leaves a shard unserved, Simulate returns the earlier rounds and the error.
 func (t *Trial) Simulate(ctx context.Context, b Balancer) ([]Round, error) {
 	w, err := NewWorkload(t.Spec)
 	if err != nil {
@@ -86,8 +86,7 @@ func measure(k int, zipf float64, in *Instance, r *Result, took time.Duration) R
 	}
 }
 
-// slack is the excess over 2ε that counts as within, because solvers keep both ends of a load to 1e-4 of 1 + their
-// side.
+// slack is the tolerance of Summary.Within: solvers keep load limits to within 1e-4 of 1 + the limit.
 const slack = 5e-4
 
 // A Summary has means and extremes over the rounds of a Run.
@@ -95,15 +94,15 @@ type Summary struct {
 	Rounds                   int // averaged
 	Movements, Replicas      float64
 	Imbalance, MostImbalance float64
-	Within                   float64 // share of imbalances up to 2ε + slack
+	Within                   float64 // share of rounds with an imbalance of at most 2ε
 	OverMemory               float64 // largest
 	CPU, CPU99, Parallel     time.Duration
-	Whole                    float64 // share of relaxed values 0 or 1; NaN if none
-	Dropped, Evicted         float64 // by the shim
-	Limited                  int     // rounds at a solver's limit
+	Whole                    float64 // share of relaxed values that are 0 or 1; NaN if none
+	Dropped, Evicted         float64 // replicas per round: see ShimStats
+	Limited                  int     // rounds in which the solver stopped at its iteration limit
 }
 
-// Summarise averages the rounds from first on, after start-up.
+// Summarise averages over the rounds from first on; earlier rounds are start-up.
 func (r *Run) Summarise(first int) Summary {
 	rounds := r.Rounds[min(max(first, 0), len(r.Rounds)):]
 	s := Summary{Rounds: len(rounds)}

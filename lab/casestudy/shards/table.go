@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// Table prints a row per run, with means from round first on. Times are CPU milliseconds per round. PARALLEL is the
-// time if the parts of pop:K run on 64 cores.
+// Table prints a row per run, with means over the rounds from first on. Times are CPU milliseconds per round. PARALLEL
+// is the time if the parts of pop:K run on 64 cores.
 func Table(w io.Writer, runs []Run, first int) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "METHOD\tMOVEMENTS\tREPLICAS\tIMBALANCE (%)\tWORST (%)\tWITHIN (%)\tOVER MEMORY (%)\tCPU (ms)\tP99 (ms)\tPARALLEL (ms)\t0 OR 1 (%)\tDROPPED\t")

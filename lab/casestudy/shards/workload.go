@@ -26,12 +26,12 @@ func Drifts() []Drift { return []Drift{Stateless, Stateful} }
 type Spec struct {
 	Shards, Servers  int
 	Drift            Drift
-	ZipfMin, ZipfMax float64 // of the exponent
-	Step             float64 // of the exponent, relative
+	ZipfMin, ZipfMax float64 // range of the Zipf exponent
+	Step             float64 // relative change of the exponent in a round, if Stateful
 	Epsilon          float64 // see Instance
-	// Headroom is a server's memory over its need with one replica per shard.
+	// Headroom is the servers' memory divided by the memory of one replica of each shard.
 	Headroom   float64
-	SizeSpread float64
+	SizeSpread float64 // sizes of shards are 1 ± SizeSpread
 	Seed       uint64
 }
 
@@ -100,11 +100,11 @@ func NewWorkload(spec Spec) (*Workload, error) {
 // Zipf returns the Zipf exponent of the last round.
 func (w *Workload) Zipf() float64 { return w.zipf }
 
-// Next returns the Instance of the next round, without Instance.Now. Shard j has load (j+1)^−z, where z is the exponent
-// of the round. The instances share sizes and memory.
+// Next returns the Instance of the next round, without Instance.Now. Shard j has load (j+1)^−z, where z is the Zipf
+// exponent of the round. The instances share sizes and memory.
 //
-// Deviation: a stateful step that would leave [ZipfMin, ZipfMax] goes the other way, because the thesis' unbounded walk
-// drifts to exponents at which a few shards dominate.
+// Deviation: if a step of a Stateful exponent would leave [ZipfMin, ZipfMax], it goes the other way, because the
+// thesis' unbounded walk drifts to exponents at which a few shards dominate.
 func (w *Workload) Next() *Instance {
 	s := &w.spec
 	switch s.Drift {

@@ -19,19 +19,18 @@ type Allocator interface {
 
 // An Allocation has the flows that a method computed.
 type Allocation struct {
-	// Flow by path may violate limits slightly: see Instance.ScaleBack and TopUp.
+	// Flow is by path. It may exceed limits slightly: see Instance.ScaleBack and TopUp.
 	Flow []float64
-	// Bound returns a proven upper bound on the flow; nil without one. It costs some passes, before the next
-	// Allocate.
+	// Bound, if not nil, computes a proven upper bound on the total flow. Call it before the next Allocate.
 	Bound      func() float64
-	Parts      []time.Duration // of Parts
+	Parts      []time.Duration // processor time of each part of pop:K
 	Iterations int             // of all parts
-	Limited    bool            // at a solver's limit
+	Limited    bool            // a solver stopped at its iteration limit
 }
 
-// Whole is the method that maximises the flow of all demands in one program. With an exact solver it is LP-All; with a
-// solver that starts from its last solution, COpter. Only right-hand sides change between rounds. Source: thesis
-// §5.2.2, method (a); §5.1.2, "Applying COpter".
+// Whole is the method that maximises the flow of all demands in one linear program. With an exact solver it is LP-All;
+// with a solver that starts from its last solution, COpter. Source: thesis §5.2.2, method (a); §5.1.2, "Applying
+// COpter".
 type Whole struct {
 	Solver  lp.Solver
 	program *Program
@@ -75,8 +74,8 @@ func (g *Program) solve(ctx context.Context, s lp.Solver) (*Allocation, error) {
 // demands are served largest first, because the thesis does not cover demands that do not fit.
 type Top struct {
 	Solver lp.Solver
-	Share  float64 // of the demands; the thesis has 0.1
-	// LPFirst solves the large demands before it pins.
+	Share  float64 // of the demands that count as large; the thesis has 0.1
+	// LPFirst solves the large demands first, and gives the small ones what remains.
 	LPFirst bool
 }
 
@@ -175,7 +174,7 @@ type Parts struct {
 	Solver lp.Solver
 	K      int
 	Seed   uint64
-	// Large is the share of demands that are split. A quarter, POP's setting if few dominate, adds 75 % of pieces.
+	// Large is the share of demands that are split. POP splits a quarter if a few demands dominate.
 	Large float64
 	Clock casestudy.Clock // may be nil
 	round uint64

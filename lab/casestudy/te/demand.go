@@ -47,8 +47,8 @@ type Traffic struct {
 	Kind Kind
 	// Load scales the volumes: at 1, evenly spread shortest paths fill every link.
 	Load          float64
-	Lambda, Decay float64 // for Poisson
-	HighShare     float64 // of Bimodal pairs
+	Lambda, Decay float64 // for Poisson: see Kind
+	HighShare     float64 // share of node pairs that draw from High, for Bimodal
 	Low, High     Band    // for Bimodal
 	Seed          uint64
 }

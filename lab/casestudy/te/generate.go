@@ -36,7 +36,6 @@ func Generate(nodes int, seed uint64) (*Topology, error) {
 	return t, nil
 }
 
-// An edge has a < b.
 type edge struct {
 	a, b   int
 	length float64

@@ -22,8 +22,9 @@ func (in *Instance) Loads(flow []float64) []float64 {
 	return load
 }
 
-// Violation returns three numbers for a flow by path: the largest excess over the capacity of a link, and over a
-// demand, both relative to 1 + the limit, and the sum of negative flows.
+// Violation returns by how much a flow by path exceeds limits: the largest excess over the capacity c of a link,
+// divided by 1 + c; the largest excess over the volume v of a demand, divided by 1 + v; and minus the sum of negative
+// flows.
 func (in *Instance) Violation(flow []float64) (link, demand, negative float64) {
 	for e, load := range in.Loads(flow) {
 		link = max(link, (load-in.Topology.Links[e].Capacity)/(1+in.Topology.Links[e].Capacity))

@@ -19,8 +19,8 @@ type Spec struct {
 	Topology *Topology
 	Demands  []Demand
 	Rounds   [][]Demand // measured demands; nil to perturb Demands
-	Paths    int        // of a pair; the thesis has 4
-	Move     float64    // largest change of a demand between rounds; the thesis has 0.1
+	Paths    int        // per pair of nodes; the thesis has 4
+	Move     float64    // largest relative change of a demand between rounds; the thesis has 0.1
 	Seed     uint64
 }
 
@@ -29,20 +29,20 @@ type Round struct {
 	Method string
 	Round  int
 	Demand float64 // total
-	// Flow is scaled back to feasibility; ToppedUp is Flow after TopUp.
+	// Flow is the total flow after ScaleBack, ToppedUp after ScaleBack and TopUp.
 	Flow, ToppedUp float64
-	Violation      float64       // of the fullest link, before the repair
-	Bound          float64       // smallest of any method
-	CPU            time.Duration // edits, solver, repair
-	Parallel       time.Duration // CPU with Parts in parallel
+	Violation      float64       // relative excess on the fullest link, before ScaleBack
+	Bound          float64       // smallest proven upper bound on the flow, of all methods
+	CPU            time.Duration // without the computation of bounds
+	Parallel       time.Duration // CPU, if the parts of pop:K run on Cores cores
 	Iterations     int
 	Limited        bool
 }
 
-// Gap returns how far Flow is below the best bound, relative to it.
+// Gap returns (Bound − Flow) / Bound.
 func (r *Round) Gap() float64 { return max(0, 1-r.Flow/r.Bound) }
 
-// ToppedGap returns how far ToppedUp is below the best bound, relative to it.
+// ToppedGap returns (Bound − ToppedUp) / Bound.
 func (r *Round) ToppedGap() float64 { return max(0, 1-r.ToppedUp/r.Bound) }
 
 // A Method is an Allocator with a name.
@@ -180,12 +180,12 @@ type Summary struct {
 	Demand, Flow, ToppedUp float64
 	Served                 float64 // Flow over Demand
 	Gap, ToppedGap         float64
-	Violation              float64 // largest
-	CPU, Parallel, Worst   time.Duration
-	Limited                int // rounds at a solver's limit
+	Violation              float64       // largest
+	CPU, Parallel, Worst   time.Duration // Worst is the largest CPU
+	Limited                int           // rounds in which a solver stopped at its iteration limit
 }
 
-// Summarise returns a Summary per method, from round first on (the thesis leaves out 5 of 20).
+// Summarise returns a Summary per method, over the rounds from first on. The thesis omits the first 5 of 20 rounds.
 func Summarise(rounds []Round, first int) []Summary {
 	var all []Summary
 	for i := range rounds {

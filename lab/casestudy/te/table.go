@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Table prints a row per method of traffic engineering, with means over the rounds from first on. FLOW is the traffic
-// carried after ScaleBack has removed what exceeds the links' capacities, and TOPPED UP after TopUp has filled them again. Gaps are relative to the best bound. CPU is seconds per round; PARALLEL is the time if the parts of pop:K run in
-// parallel.
+// Table prints a row per method, with means over the rounds from first on. FLOW and TOPPED UP are Flow and ToppedUp of
+// Round; gaps are relative to the best bound. CPU is seconds per round; PARALLEL is the time if the parts of pop:K run
+// in parallel.
 func Table(w io.Writer, rounds []Round, first int) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "METHOD\tFLOW\tOF DEMAND (%)\tGAP (%)\tTOPPED UP\tGAP (%)\tVIOLATION\tCPU (s)\tWORST (s)\tPARALLEL (s)\tLIMITED\t")

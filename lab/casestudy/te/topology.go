@@ -54,7 +54,6 @@ func (t *Topology) Capacity() float64 {
 	return sum
 }
 
-// nodeLink is networkx's node-link format.
 type nodeLink struct {
 	Directed bool `json:"directed"`
 	Nodes    []struct {
@@ -128,7 +127,6 @@ func sortNumbers(names []string) {
 
 type arc struct{ node, link int32 }
 
-// arcs are links by one end.
 type arcs struct {
 	first []int32
 	list  []arc

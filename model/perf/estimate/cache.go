@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Cache stores fitted throughput models. A job's program and the scheduler fit the same reports; with the Cache each
-// fit is computed once. A nil Cache stores nothing.
+// A Cache stores fitted throughput models, so that the same measurements are fitted only once in a simulation. A nil
+// Cache stores nothing.
 type Cache struct {
 	// Minimize is the minimiser for mode PublicCode. If it is nil, that mode has no fits.
 	Minimize Minimizer

@@ -41,8 +41,7 @@ func (o *ClassOptions) Validate() error {
 }
 
 // Material is the relative change of an arrival rate, epoch size, gradient noise or step time above which Classes
-// publishes new statistics. It also publishes for new configurations, batch sizes, epochs or job.Forms, and if the
-// source of guessed sizes changes.
+// publishes new statistics.
 const Material = 0.05
 
 // Classes estimates for each class of jobs how often they arrive, how much progress they make in each epoch, and how

@@ -103,7 +103,7 @@ type Job struct {
 	spec   *job.Spec
 	o      *Options
 	oracle Throughput
-	like   perf.Model // whose throughput oracle is; may be nil
+	like   perf.Model // source of oracle; may be nil
 	*measured
 	epoch  int // last reported
 	sqr    float64
@@ -111,8 +111,8 @@ type Job struct {
 	grads  bool
 	input  input
 	trust  trust
-	own    int    // number of changes of this job alone: see Version
-	model  *Model // nil: nothing was known at the last call of Model
+	own    int    // counts the changes of this job alone: see Version
+	model  *Model // result of the last call of Model; nil if nothing was known
 	built  Version
 	limits *job.BatchLimits
 }

@@ -8,8 +8,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Remember saves and restores the measurements of classes. Single jobs are saved with Pool.Job by the code that owns
-// them.
+// Remember saves the measurements of all classes in a checkpoint, or restores them. For single jobs see Pool.Job.
 func (p *Pool) Remember(m *memory.Codec) {
 	if p.o.Mode == Oracle {
 		m.Fail("estimate: mode oracle: %w", errors.ErrUnsupported)
@@ -36,8 +35,8 @@ func (p *Pool) Job(m *memory.Codec, j **Job) {
 // Remember implements memory.Rememberer.
 func (v *Version) Remember(m *memory.Codec) { m.Fields(&v.own, &v.refits, &v.noise) }
 
-// Row saves or restores two pointers in a checkpoint: to the job's model and to its batch limits. After a restore,
-// pointers that were equal are equal again.
+// Row saves two pointers in a checkpoint, or restores them: to the job's model and to its batch limits. Pointers that
+// were equal are equal again after a restore.
 func (j *Job) Row(m *memory.Codec, model **Model, limits **job.BatchLimits) {
 	memory.Once(m, model, func(of *Model, m *memory.Codec) { of.remember(m, j.o) })
 	own := *limits == &j.spec.Batch

@@ -13,13 +13,13 @@ import (
 type Model struct {
 	types  []typeModel
 	oracle Throughput
-	like   perf.Model // whose throughput oracle is; nil: unknown
+	like   perf.Model // source of oracle; nil: unknown
 	mode   Mode
 	goal   job.Goal
 	init   float64 // samples, B0
 	phi    float64 // samples, preconditioned gradient noise scale
 	input  *perf.Sensitivity
-	wrong  *Options // its Error applies to the throughput of class; nil: none
+	wrong  *Options // options with an artificial Error for class; nil: none
 	class  string
 	// lacking is the missing trust in the job's reports, 0 to 1.
 	lacking float64
@@ -44,14 +44,14 @@ func (m *Model) Params(t cluster.GPUType) (perf.Params, bool) {
 	return perf.Params{}, false
 }
 
-// Knows reports whether the throughput on a GPU type was measured, or is known from the simulation (Oracle).
+// Knows reports whether the throughput on a GPU type was measured, or comes from the simulation (mode Oracle).
 func (m *Model) Knows(t cluster.GPUType) bool {
 	tm := m.find(t)
 	return m.oracle != nil || tm != nil && tm.known
 }
 
-// Same reports whether two models are equal for every allocation and batch size; it may return false for equal ones.
-// Models of mode Oracle are compared by Options.Like.
+// Same reports whether two models are known to be equal for every allocation and batch size. In mode Oracle it compares
+// the results of Options.Like.
 func (m *Model) Same(other perf.Model) bool {
 	o, ok := other.(*Model)
 	switch {

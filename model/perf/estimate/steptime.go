@@ -5,8 +5,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// StepTime returns bounds on the time of an optimiser step. They are unknown, the zero value, in mode Oracle without
-// Options.Like, for jobs that may wait for input, and without fitted parameters.
+// StepTime returns bounds on the time of an optimiser step. It returns the zero value (unknown) in mode Oracle without
+// Options.Like, for jobs whose GPUs may wait for input data, and without fitted parameters.
 func (m *Model) StepTime(a cluster.Allocation) perf.StepTime {
 	s := m.plainStepTime(a)
 	if s == (perf.StepTime{}) {
