@@ -82,7 +82,7 @@ pods     1 of 2 run
 planned  4 h200 GPUs on n2:4
 reason   Started: there is room
 since    2025-12-31 23:00 UTC, 1h00m ago
-end      2026-01-01 00:00 UTC to 2026-01-01 02:00 UTC, median 2026-01-01 01:00 UTC (80 % interval)
+end      2026-01-01 00:00 UTC to 2026-01-01 02:00 UTC, median 2026-01-01 01:00 UTC (80 % likely)
 plan     round 7
 `
 	var b strings.Builder

@@ -117,7 +117,7 @@ func (r *Range) text() string {
 		}
 	}
 	if r.Probability > 0 && !r.Late.IsZero() {
-		text += fmt.Sprintf(" (%.0f %% interval)", 100*r.Probability)
+		text += fmt.Sprintf(" (%.0f %% likely)", 100*r.Probability)
 	}
 	for _, more := range []string{r.Source, r.Unknown} {
 		if more != "" {

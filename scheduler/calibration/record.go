@@ -79,17 +79,23 @@ func (r *Range) Unreliable() string {
 	if float64(r.Held) >= leastHeld*float64(r.Of) {
 		return ""
 	}
-	return NotReliable + r.Phase.Contained(r.Held, r.Of, [...]string{" intervals", " intervals for waiting jobs", " intervals for running jobs"}[r.Phase])
+	if r.Held == 0 || r.Of == 1 {
+		return NotReliable + WereRight(r.Held, r.Of)
+	}
+	return NotReliable + "only " + WereRight(r.Held, r.Of)
 }
 
-// Contained states in words how many (right) of the last ranges (total) of this phase were right. noun, " intervals", says
-// what ranges these are; it may be empty.
-func (p Phase) Contained(right, total int, noun string) string {
-	what := [...]string{"start", "end", "end"}[p]
-	if total == 1 {
-		return "the last one " + map[bool]string{true: "contained", false: "missed"}[right == 1] + " the true " + what
+// WereRight returns "16 of the last 19 estimates were right".
+func WereRight(right, total int) string {
+	switch {
+	case total == 1:
+		return "the last estimate was " + map[bool]string{true: "right", false: "wrong"}[right == 1]
+	case right == 0:
+		return fmt.Sprintf("none of the last %d estimates was right", total)
+	case right == 1:
+		return fmt.Sprintf("1 of the last %d estimates was right", total)
 	}
-	return fmt.Sprintf("%d of the last %d%s contained the true %s", right, total, noun, what)
+	return fmt.Sprintf("%d of the last %d estimates were right", right, total)
 }
 
 // most is the maximum number of predictions of one phase; the oldest are dropped.

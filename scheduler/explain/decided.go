@@ -6,6 +6,7 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
@@ -55,8 +56,13 @@ func (t *journalReader) preempted(r *row, held cluster.Allocation) {
 	sc.gave, sc.lost = true, held
 	s.takers = sc.takers
 	t.add(Preempted, held, cluster.Allocation{}, "", &sc)
-	reason, _, _ := strings.Cut(strings.TrimPrefix(sc.reason(), "preempted: "), "; ") // the rest has times as of now
-	t.happened(event{what: Preempted, verb: "was preempted", reason: reason})
+	e := event{what: Preempted, verb: "was preempted"}
+	if len(sc.takers) > 0 || r.why.Kind == policy.Reclaimed {
+		e.reason, _, _ = strings.Cut(strings.TrimPrefix(sc.reason(), "preempted: "), "; ") // the rest has times as of now
+	} else {
+		e.verb += "; no other job got its " + both(held)
+	}
+	t.happened(e)
 	s.phase, s.since, s.before, s.lost = job.Waiting, t.now, held, ""
 	clear(s.explained)
 	s.explained[r.why.Kind] = true
@@ -111,25 +117,18 @@ func (t *journalReader) verb(from, to cluster.Allocation) event {
 	n := from.AllGPUs()
 	switch {
 	case from.IsZero() && t.state.starts == 0:
-		return event{what: Started, verb: "started on " + both(to), since: "its start"}
+		return event{what: Started, verb: "started on " + both(to), since: "started"}
 	case from.IsZero():
 		after := " after " + passed(t.state.since, t.now) + " without GPUs"
-		return event{what: Resumed, verb: "resumed on " + both(to) + after, since: "it resumed" + after}
+		return event{what: Resumed, verb: "resumed on " + both(to) + after, since: "resumed" + after}
 	case from.GPUType != to.GPUType:
-		return event{what: Moved, verb: t.moved() + " from " + both(from) + " to " + both(to), since: "it moved from " + both(from)}
+		return event{what: Moved, verb: "moved from " + both(from) + " to " + both(to), since: "moved from " + both(from)}
 	case to.AllGPUs() > n:
-		return event{what: Grown, verb: fmt.Sprintf("grew from %d to %s", n, both(to)), since: "it grew from " + count(n, "GPU")}
+		return event{what: Grown, verb: fmt.Sprintf("grew from %d to %s", n, both(to)), since: "grew from " + count(n, "GPU")}
 	case to.AllGPUs() < n:
-		return event{what: Shrunk, verb: fmt.Sprintf("was shrunk from %d to %s", n, both(to)), since: "it was shrunk from " + count(n, "GPU")}
+		return event{what: Shrunk, verb: fmt.Sprintf("was shrunk from %d to %s", n, both(to)), since: "was shrunk from " + count(n, "GPU")}
 	}
-	return event{what: Moved, verb: t.moved() + " its " + both(to) + " to other nodes", since: "it moved to other nodes"}
-}
-
-func (t *journalReader) moved() string {
-	if n := len(t.changes); n > 0 && t.changes[n-1].What == Moved {
-		return "again moved"
-	}
-	return "moved"
+	return event{what: Moved, verb: "moved its " + both(to) + " to other nodes", since: "moved to other nodes"}
 }
 
 // elsewhere says that a job that grew or shrank left nodes for others: it gave up more GPUs than its size shows.

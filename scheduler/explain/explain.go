@@ -222,14 +222,15 @@ func (t *journalReader) sentence(then *snapshot, phase job.Phase, length string)
 		}
 		return fmt.Sprintf("%s has been in profiling for %s: %s.", t.id, length, because)
 	}
-	if phase == job.Restoring {
-		if last := &then.state.last; then.settled() {
-			because = last.reason + last.takers
-		}
-		return fmt.Sprintf("%s %s %s ago and %s: %s.", t.id, then.state.last.got(held), length, starting(then.state.starts), because)
+	last := &then.state.last
+	if phase == job.Restoring && then.settled() {
+		return fmt.Sprintf("%s %s %s ago because %s. It %s.", t.id, last.got(held), length, last.reason+last.takers, starting(then.state.starts))
 	}
-	if last := &then.state.last; phase == job.Running && then.settled() {
-		return fmt.Sprintf("%s has been running on %s for %s, since %s: %s.", t.id, held, length, last.since, last.reason+last.takers)
+	if phase == job.Restoring {
+		return fmt.Sprintf("%s %s %s ago and %s: %s.", t.id, last.got(held), length, starting(then.state.starts), because)
+	}
+	if phase == job.Running && then.settled() {
+		return fmt.Sprintf("%s has been running on %s for %s. It %s because %s.", t.id, held, length, last.since, last.reason+last.takers)
 	}
 	if phase == job.Running {
 		return fmt.Sprintf("%s has been running on %s for %s: %s.", t.id, held, length, because)

@@ -313,9 +313,9 @@ func render(t testing.TB, s *Story, err error) string {
 func TestAt_says_what_was_lost(t *testing.T) {
 	text := story(t)
 	for at, want := range map[time.Duration]string{
-		30*time.Minute + 30*time.Second: "\n  changed    30s ago it lost 4 a100 GPUs: node a0 failed; it continues from its last checkpoint\n",
+		30*time.Minute + 30*time.Second: "\n  changed    30s ago it lost 4 a100 GPUs, because node a0 failed; it continues from its last checkpoint\n",
 		35 * time.Minute:                "\n  before     4 a100 GPUs, lost 5m00s ago: node a0 failed\n",
-		42 * time.Minute:                "cifar10-17 was preempted 2m00s ago: no other job got its 4 t4 GPUs; ",
+		42 * time.Minute:                "cifar10-17 was preempted 2m00s ago: jobs take turns",
 		time.Hour:                       "\n  held       2 a100 GPUs\n",
 	} {
 		s, err := At(reader(t, text), "cifar10-17", at)
@@ -339,7 +339,7 @@ func TestLife(t *testing.T) {
      0h20m00s  grew from 2 to 4 a100 GPUs: more GPUs make it 1.75 times as fast
      0h30m00s  lost 4 a100 GPUs: node a0 failed; it continues from its last checkpoint
      0h31m00s  resumed on 4 t4 GPUs after 1m00s without GPUs: enough GPUs were free
-     0h40m00s  preempted: no other job got its 4 t4 GPUs; jobs take turns, and it had GPUs for 5m00s of the 5m00s since it was submitted
+     0h40m00s  preempted: jobs take turns, and it had GPUs for 5m00s of the 5m00s since it was submitted; no other job got its 4 t4 GPUs
      0h45m00s  resumed on 4 a100 GPUs after 5m00s without GPUs: another GPU type makes it 2.33 times as fast
      0h46m00s  was shrunk from 4 to 2 a100 GPUs: other jobs gain more from the GPUs that were taken from it
      1h00m00s  completed, 50m00s after submission
@@ -372,15 +372,15 @@ cifar10-17 has been waiting 1m30s: no GPU of its best type is free, because all 
 
   asked      1 to 8 GPUs of any type (2 requested), batch size 128 to 4096
   cluster    0 of 8 a100 GPUs free, 4 of 4 t4 GPUs free; 1 job runs, 1 waits
-  afterwards its record shows that 2m30s later it started on 2 a100 GPUs: enough GPUs were free
+  afterwards its record shows that 2m30s later it started on 2 a100 GPUs, because enough GPUs were free
 `},
 		"running": {25 * time.Minute, `cifar10-17, 25m00s after the start of the recording, under sia
 
-cifar10-17 has been running on 4 a100 GPUs for 5m00s, since it grew from 2 GPUs: more GPUs make it 1.75 times as fast.
+cifar10-17 has been running on 4 a100 GPUs for 5m00s. It grew from 2 GPUs because more GPUs make it 1.75 times as fast.
 
   asked      1 to 8 GPUs of any type (2 requested), batch size 128 to 4096
   cluster    4 of 8 a100 GPUs free, 4 of 4 t4 GPUs free; 1 job runs, 0 wait
-  afterwards its record shows that 5m00s later it lost 4 a100 GPUs: node a0 failed; it continues from its last checkpoint
+  afterwards its record shows that 5m00s later it lost 4 a100 GPUs, because node a0 failed; it continues from its last checkpoint
 `},
 		"after the end of the recording": {100 * time.Hour, `cifar10-17, 4d04h after the start of the recording, under sia
 
@@ -411,9 +411,9 @@ func TestAt_in_every_phase(t *testing.T) {
 		{"cifar10-17", -m, "not submitted", "cifar10-17 had not been submitted yet. It was submitted 10m00s later.", ""},
 		{"cifar10-17", 9 * m, "not submitted", "cifar10-17 had not been submitted yet. It was submitted 1m00s later.", ""},
 		{"cifar10-17", 12 * m, "profiling", "cifar10-17 has been in profiling for 2m00s: its speed on one GPU of each type is not measured yet", ""},
-		{"cifar10-17", 17*m + 10*time.Second, "restoring", "cifar10-17 got 2 a100 GPUs 10s ago and is starting: enough", ""},
+		{"cifar10-17", 17*m + 10*time.Second, "restoring", "cifar10-17 got 2 a100 GPUs 10s ago because enough", ""},
 		{"cifar10-17", 30*m + time.Second, "waiting", "cifar10-17 has been waiting 1s: ", ""},
-		{"cifar10-17", 41 * m, "waiting", "cifar10-17 was preempted 1m00s ago: no other job got its 4 t4 GPUs; jobs take turns", ""},
+		{"cifar10-17", 41 * m, "waiting", "cifar10-17 was preempted 1m00s ago: jobs take turns", ""},
 		{"cifar10-17", 60 * m, "completed", "cifar10-17 completed 0s ago.", ""},
 		{"cifar10-2", 99 * m, "waiting", "cifar10-2 has been waiting 0s: the next round decides on it", "The recording ends at 1h01m00s; this is the state at its end."},
 	} {
@@ -528,8 +528,8 @@ func TestLive_counts_to_the_present(t *testing.T) {
 		sentence string
 	}{
 		"waits":    {text, LiveState{At: 63 * time.Minute}, "cifar10-2", "cifar10-2 has been waiting 2m00s: "},
-		"starts":   {restores, LiveState{At: 20 * time.Minute}, "cifar10-17", "cifar10-17 got 2 a100 GPUs 3m00s ago and is starting: "},
-		"runs":     {restores, LiveState{At: 20 * time.Minute, Up: true}, "cifar10-17", "cifar10-17 has been running on 2 a100 GPUs for 3m00s, since its start: "},
+		"starts":   {restores, LiveState{At: 20 * time.Minute}, "cifar10-17", "cifar10-17 got 2 a100 GPUs 3m00s ago because "},
+		"runs":     {restores, LiveState{At: 20 * time.Minute, Up: true}, "cifar10-17", "cifar10-17 has been running on 2 a100 GPUs for 3m00s. It started because "},
 		"complete": {text, LiveState{At: 70 * time.Minute, Up: true}, "cifar10-17", "cifar10-17 completed 10m00s ago."},
 	} {
 		s, err := Live(reader(t, c.text), c.id, c.seen)

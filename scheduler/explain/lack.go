@@ -257,11 +257,8 @@ func unplaced(s *explainContext) string {
 	if n == 0 {
 		return ""
 	}
-	comes, it := "come", "them"
-	if n == 1 {
-		comes, it = "comes", "it"
-	}
-	return "; " + named(s.displaced, n) + " " + comes + " first, and the free GPUs are spread over too many nodes for " + it
+	comes := map[bool]string{true: "comes", false: "come"}[n == 1]
+	return "; the free GPUs are on too many nodes for " + named(s.displaced, n) + ", which " + comes + " first"
 }
 
 func scattered(s *explainContext) string {

@@ -28,7 +28,7 @@ func TestNamed_counts_the_rest(t *testing.T) {
 	if got := takenBy(takers[:3], "them"); strings.Contains(got, "more") {
 		t.Errorf("three takers: %q", got)
 	}
-	for n, want := range map[int]string{0: "", 1: "; a comes first", 2: "; a and b come first", 5: "; a, b, c and 2 more come first"} {
+	for n, want := range map[int]string{0: "", 1: " a, which comes first", 2: " a and b, which come first", 5: " a, b, c and 2 more, which come first"} {
 		if got := unplaced(&explainContext{displaced: names[:n]}); !strings.Contains(got, want) || n == 0 && got != "" {
 			t.Errorf("%d displaced: %q, want %q", n, got, want)
 		}

@@ -91,8 +91,8 @@ func TestLine_names_whose_GPUs_lie_scattered(t *testing.T) {
 		policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 4, "a100"), Value: 4, Limit: 4},
 		policy.Reason{Kind: policy.WaitOrder, Value: 1, Limit: 1})
 	for id, want := range map[job.ID]string{
-		"b": "it needs at least 4 a100 GPUs, and the last round could not give it them; a comes first, and the free GPUs are spread over too many nodes for it",
-		"c": "1 job is ahead of it in the queue (b), and it needs 1 GPU; a comes first, and the free GPUs are spread over too many nodes for it",
+		"b": "it needs at least 4 a100 GPUs, and the last round could not give it them; the free GPUs are on too many nodes for a, which comes first",
+		"c": "1 job is ahead of it in the queue (b), and it needs 1 GPU; the free GPUs are on too many nodes for a, which comes first",
 	} {
 		s := explainContext{why: w.jobs[id].why, view: View{Types: []TypeView{{Type: "a100", GPUs: 8, Free: 8}}}}
 		w.order().others(&s)

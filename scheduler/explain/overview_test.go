@@ -132,9 +132,9 @@ func sameAsPage(t *testing.T, text []byte, j *OverviewJob, at time.Duration) {
 func tellsLast(why, page string) bool {
 	switch {
 	case why == keepsGPUs:
-		return strings.Contains(page, ", since it") || strings.Contains(page, ", since its start: ") || strings.Contains(page, "starting: ")
+		return strings.Contains(page, ". It ")
 	case strings.HasPrefix(why, "it is starting or restoring its checkpoint"):
-		return strings.Contains(page, "starting: ")
+		return strings.Contains(page, "starting")
 	}
 	return false
 }

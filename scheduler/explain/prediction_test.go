@@ -27,18 +27,18 @@ func TestOutlook(t *testing.T) {
 	for want, m := range map[string]*Moment{
 		"":                                     {},
 		"afterwards its record shows no start": {Next: "its record shows no start"},
-		"unblock it would get (1, 4, a100) if it asked for 4 GPUs":                         {Unblock: "it would get (1, 4, a100) if it asked for 4 GPUs"},
-		"start in 10 to 25 min, median 14 min (80 % interval, not tested in this run yet)": {Start: in(10*time.Minute, 14*time.Minute, 25*time.Minute)},
+		"unblock it would get (1, 4, a100) if it asked for 4 GPUs":                       {Unblock: "it would get (1, 4, a100) if it asked for 4 GPUs"},
+		"start in 10 to 25 min, median 14 min (80 % likely; not tested in this run yet)": {Start: in(10*time.Minute, 14*time.Minute, 25*time.Minute)},
 		"start now": {Start: &Expected{}},
-		"end in about 14 min (not tested in this run yet)":                                                              {End: in(14*time.Minute, 14*time.Minute, 14*time.Minute)},
-		"end in 60 s at the earliest; how much later is not known":                                                      {End: open},
-		"end in 3.0 h to 2.1 days, median 6.5 h (80 % interval; 6 of the last 8 such intervals contained the true end)": {End: tested},
-		"start unreliable: 1 of the last 8 intervals contained the true start":                                          {Start: ExpectedIn(&calibration.Range{Late: time.Hour, Held: 1, Of: 8}, false, 0)},
-		"start in 70 min to 3.3 h, median 76 min (80 % interval, not tested in this run yet); end about 5 min after the start (not tested in this run yet)": {
+		"end in about 14 min (not tested in this run yet)":                                           {End: in(14*time.Minute, 14*time.Minute, 14*time.Minute)},
+		"end in 60 s at the earliest; how much later is not known":                                   {End: open},
+		"end in 3.0 h to 2.1 days, median 6.5 h (80 % likely; 6 of the last 8 estimates were right)": {End: tested},
+		"start unreliable: only 1 of the last 8 estimates was right":                                 {Start: ExpectedIn(&calibration.Range{Late: time.Hour, Held: 1, Of: 8}, false, 0)},
+		"start in 70 min to 3.3 h, median 76 min (80 % likely; not tested in this run yet); end about 5 min after the start (not tested in this run yet)": {
 			Start: in(70*time.Minute, 76*time.Minute, 198*time.Minute), End: in(70*time.Minute, 81*time.Minute, 199*time.Minute),
 		},
 		"end unknown: no target declared":                                                                   {End: unknown},
-		"start in 10 to 25 min (80 % interval, not tested in this run yet)":                                 {Start: in(10*time.Minute, 10*time.Minute, 25*time.Minute)},
+		"start in 10 to 25 min (80 % likely; not tested in this run yet)":                                   {Start: in(10*time.Minute, 10*time.Minute, 25*time.Minute)},
 		"forecast unknown: no target declared":                                                              {Start: unknown, End: unknown},
 		"unblock it would run if asked; start unknown: no target declared; end unknown: no target declared": {Unblock: "it would run if asked", Start: unknown, End: unknown},
 	} {
@@ -57,7 +57,7 @@ func TestOutlook_of_a_live_story(t *testing.T) {
 	if err := (&Story{Job: "x", Policy: "sia", Asked: "1 GPU", Moment: m}).WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.HasSuffix(b.String(), "  unblock    it would run if asked\n  start      within 2 min, median 60 s (80 % interval, not tested in this run yet)\n") {
+	if !strings.HasSuffix(b.String(), "  unblock    it would run if asked\n  start      within 2 min, median 60 s (80 % likely; not tested in this run yet)\n") {
 		t.Errorf("got %q", b.String())
 	}
 }
@@ -79,8 +79,8 @@ func TestBest(t *testing.T) {
 func TestSetChange_has_the_numbers_of_the_cluster(t *testing.T) {
 	now := View{Types: []TypeView{{Type: "t4", GPUs: 8, Free: 2}}, Running: 3, Waiting: 5}
 	for want, then := range map[string]counterfactual.Totals{
-		"it would get 4 t4 GPUs (2 are free now) if 2 of the 3 running jobs (a and b) and 2 of the 4 other waiting jobs were gone": {Running: 3, Waiting: 4, Free: 2},
-		"it would get 4 t4 GPUs if 2 running jobs (a and b) and 2 other waiting jobs were gone":                                    {Running: 4, Waiting: 3, Free: 1},
+		"it would get 4 t4 GPUs (2 are free now) if 2 of the 3 running jobs (a and b) and 2 of the 4 other waiting jobs (c and d) were gone": {Running: 3, Waiting: 4, Free: 2},
+		"it would get 4 t4 GPUs if 2 running jobs (a and b) and 2 other waiting jobs (c and d) were gone":                                    {Running: 4, Waiting: 3, Free: 1},
 	} {
 		m := &Moment{Cluster: &now}
 		m.SetChange(&counterfactual.Change{

@@ -91,17 +91,17 @@ type event struct {
 	at     time.Duration
 	what   What   // empty: nothing happened yet
 	verb   string // "grew from 2 to 4 t4 GPUs"
-	since  string // what the words "has been running since" need: "it grew from 2 GPUs"
+	since  string // how it got them, after "has been running on 4 GPUs for 1m30s. It": "grew from 2 GPUs"
 	reason string // empty: none
 	takers string // who got its GPUs: "; b started on 4 of its previous GPUs", or empty
 }
 
-// text returns "1m30s ago it grew from 2 to 4 t4 GPUs: more GPUs make it 2 times as fast".
+// text returns "1m30s ago it grew from 2 to 4 t4 GPUs, because more GPUs make it 2 times as fast".
 func (e *event) text(when string) string {
 	if e.reason == "" {
 		return when + " it " + e.verb
 	}
-	return when + " it " + e.verb + ": " + e.reason
+	return when + " it " + e.verb + ", because " + e.reason
 }
 
 // Totals sum up a job's time and GPU-hours over the recording.

@@ -173,14 +173,14 @@ func (s *explainContext) preempted() string {
 	case policy.WaitShare:
 		why = tenantsFirst
 	}
-	text := "preempted: no other job got its " + both(s.lost)
+	var text string
 	switch n := len(s.takers); {
+	case n == 0:
+		return "preempted: " + cmp.Or(why, s.template().why(s)) + "; no other job got its " + both(s.lost)
 	case n == 1 && s.takers[0].GPUs == s.lost.AllGPUs():
 		text = fmt.Sprintf("preempted: %s %s its %s", s.takers[0].Name, tookBy(s.takers[0].Reason), both(s.lost))
-	case n > 0:
+	default:
 		text = "preempted" + strings.Replace(takenBy(s.takers, "its "+both(s.lost)), ";", ":", 1)
-	case why == "":
-		why = s.template().why(s)
 	}
 	if why != "" {
 		text += "; " + why

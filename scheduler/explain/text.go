@@ -170,7 +170,7 @@ func (m *Moment) unforeseen() string {
 func (m *Moment) expected(row func(key, value string)) {
 	row("unblock", m.Unblock)
 	if m.Start != nil {
-		row("start", m.Start.text(calibration.Start))
+		row("start", m.Start.Text())
 	}
 	if m.End != nil {
 		row("end", m.ends())
@@ -180,25 +180,18 @@ func (m *Moment) expected(row func(key, value string)) {
 // ends returns the row of the end. If its range prints like the range of the start, it has the time between the
 // medians instead.
 func (m *Moment) ends() string {
-	phase := calibration.RunningEnd
-	if m.Holds == nil {
-		phase = calibration.WaitingEnd
-	}
 	a, b := m.Start, m.End
 	if a == nil || a.Unknown != "" || b.Unknown != "" || a.Open || b.Open || a.Share == 0 || b.Share == 0 ||
 		rough(a.Early) != rough(b.Early) || rough(a.Late) != rough(b.Late) || b.Likely <= a.Likely {
-		return b.text(phase)
+		return b.Text()
 	}
-	return "about " + rough(b.Likely-a.Likely) + " after the start" + b.record(phase, false)
+	return "about " + rough(b.Likely-a.Likely) + " after the start" + b.record(false)
 }
 
 func rough(d journal.Seconds) string { return printable.Rough(time.Duration(d)) }
 
-// StartText returns the estimate as a sentence about the start of a job.
-func (e *Expected) StartText() string { return e.text(calibration.Start) }
-
-// text returns "in 10 to 25 min, median 14 min (80 % interval; 30 of the last 40 such intervals contained the true end)".
-func (e *Expected) text(p calibration.Phase) string {
+// Text returns "in 10 to 25 min, median 14 min (80 % likely; 30 of the last 40 estimates were right)".
+func (e *Expected) Text() string {
 	early, late := rough(e.Early), rough(e.Late)
 	switch {
 	case strings.HasPrefix(e.Unknown, calibration.NotReliable):
@@ -210,9 +203,9 @@ func (e *Expected) text(p calibration.Phase) string {
 	case e.Open:
 		return "in " + early + " at the earliest; how much later is not known"
 	case early == late:
-		return "in about " + late + e.record(p, false)
+		return "in about " + late + e.record(false)
 	}
-	return between(early, late) + e.median() + e.record(p, true)
+	return between(early, late) + e.median() + e.record(true)
 }
 
 // between returns "in 10 to 25 min", "in 50 s to 2 min" or "within 2 min".
@@ -236,21 +229,17 @@ func (e *Expected) median() string {
 	return ", median " + likely
 }
 
-// record states how often such intervals were right. named: they are 80 % intervals.
-func (e *Expected) record(p calibration.Phase, named bool) string {
-	kind, tested := "", "not tested in this run yet"
-	if named {
-		kind = fmt.Sprintf("%.0f %% interval", 100*e.Share)
+// record returns " (80 % likely; 30 of the last 40 estimates were right)". An estimate that is not a range has no
+// probability.
+func (e *Expected) record(isRange bool) string {
+	record := "not tested in this run yet"
+	if e.Of > 0 {
+		record = calibration.WereRight(e.Held, e.Of)
 	}
-	switch {
-	case e.Of == 0 && named:
-		return " (" + kind + ", " + tested + ")"
-	case e.Of == 0:
-		return " (" + tested + ")"
-	case named:
-		return " (" + kind + "; " + p.Contained(e.Held, e.Of, " such intervals") + ")"
+	if isRange {
+		record = fmt.Sprintf("%.0f %% likely; ", 100*e.Share) + record
 	}
-	return " (" + p.Contained(e.Held, e.Of, " intervals") + ")"
+	return " (" + record + ")"
 }
 
 func (v *View) text() string {

@@ -88,7 +88,7 @@ func TestElsewhere(t *testing.T) {
 	}
 }
 
-// A second move in a row is called one, and GPUs like the present ones are no row of their own.
+// Both moves are listed, and GPUs like the present ones are no row of their own.
 func TestLife_of_a_job_that_moves_twice(t *testing.T) {
 	r, m := newRun(t), time.Minute
 	r.submit(0, "j")
@@ -98,7 +98,7 @@ func TestLife_of_a_job_that_moves_twice(t *testing.T) {
 	r.round(3*m, 0, decided{"j", moved, two, "a0", true})
 	text := r.text()
 	life, err := Life(reader(t, text), "j")
-	if got := render(t, life, err); !strings.Contains(got, "0h02m00s  moved its 2 a100 GPUs to other nodes: ") || !strings.Contains(got, "0h03m00s  again moved its 2 a100 GPUs to other nodes: ") {
+	if got := render(t, life, err); !strings.Contains(got, "0h02m00s  moved its 2 a100 GPUs to other nodes: ") || !strings.Contains(got, "0h03m00s  moved its 2 a100 GPUs to other nodes: ") {
 		t.Error(got)
 	}
 	s, err := At(reader(t, text), "j", 3*m)

@@ -20,7 +20,7 @@ func TestExpected_end(t *testing.T) {
 		{ETA{Start: of(7, 15, calibration.Start), End: of(0, 0, calibration.WaitingEnd)}, "unreliable: it depends on the start"},
 		{ETA{Start: of(7, 15, calibration.Start), End: of(9, 10, calibration.WaitingEnd)}, ""},
 		{ETA{Start: of(14, 15, calibration.Start), End: of(0, 0, calibration.WaitingEnd)}, ""},
-		{ETA{Start: of(14, 15, calibration.Start), End: of(1, 10, calibration.WaitingEnd)}, "unreliable: 1 of the last 10 intervals for waiting jobs contained the true end"},
+		{ETA{Start: of(14, 15, calibration.Start), End: of(1, 10, calibration.WaitingEnd)}, "unreliable: only 1 of the last 10 estimates was right"},
 		{ETA{End: of(0, 0, calibration.RunningEnd)}, ""},
 		{ETA{Start: of(7, 15, calibration.Start), End: unknown}, TooLong.String()},
 	} {

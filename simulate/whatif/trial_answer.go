@@ -70,7 +70,7 @@ func (a *TrialAnswer) Text() string {
 	case StartsNow:
 		b.WriteString("Starts in the next round")
 	default:
-		fmt.Fprintf(&b, "Waits%s. Start: %s", a.others(), a.Start.StartText())
+		fmt.Fprintf(&b, "Waits%s. Start: %s", a.others(), a.Start.Text())
 	}
 	if a.GPUs > 0 {
 		fmt.Fprintf(&b, ", on %s on %s", printable.GPUs(a.GPUs, a.Type), printable.Count(a.Nodes, "node"))

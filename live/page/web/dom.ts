@@ -78,7 +78,7 @@ export function ahead(r: Range | undefined, at: string): string | undefined {
   const until = (t: string): string => span(seconds(t) - seconds(at));
   if (!r.early && !r.late) return r.unknown ? notKnown(r.unknown) : undefined;
   if (r.late && seconds(r.late) < seconds(at)) return "overdue";
-  const interval = r.probability ? ` (${Math.round(100 * r.probability)} % interval)` : "";
+  const interval = r.probability ? ` (${Math.round(100 * r.probability)} % likely)` : "";
   let text = r.late ? `\u2248 in ${until(r.late)} at the latest` : `\u2248 in ${until(r.early!)} at the earliest; how much later is not known`;
   if (r.early && r.late) text = between(until(r.early), until(r.late), r.likely && until(r.likely)) + interval;
   return [text, r.source, r.unknown].filter((s) => s).join("; ");
@@ -91,14 +91,14 @@ export function when(overview: { begun: string; live: boolean }, at: number): st
 }
 
 // expected formats a range for the start or end of a job, with its probability.
-export function expected(e: Expected | undefined, what: string): string | undefined {
+export function expected(e: Expected | undefined): string | undefined {
   if (!e) return undefined;
   if (e.unknown) return notKnown(e.unknown);
   if (!e.probability) return "now";
   if (e.open) return `\u2248 in ${span(e.early)} at the earliest; how much later is not known`;
-  const range = span(e.early) !== span(e.late), kind = `${Math.round(100 * e.probability)} % interval`;
-  const record = e.of > 0 ? `${e.held} of the last ${range ? e.of : counted(e.of, "interval")} contained the true ${what}` : "not tested in this run yet";
-  return `${between(span(e.early), span(e.late), span(e.likely))} (${range ? kind + (e.of > 0 ? "; " : ", ") : ""}${record})`;
+  const range = span(e.early) !== span(e.late), likely = `${Math.round(100 * e.probability)} % likely; `;
+  const record = e.of > 0 ? `${e.held} of the last ${counted(e.of, "estimate")} ${e.held === 1 ? "was" : "were"} right` : "not tested in this run yet";
+  return `${between(span(e.early), span(e.late), span(e.likely))} (${range ? likely : ""}${record})`;
 }
 
 const notKnown = (why: string): string => (why.startsWith("unreliable: ") ? why : "unknown: " + why);

@@ -10,7 +10,7 @@ export function showJob(id: string, page: JobPage, overview: Overview, log: stri
   const known = m !== undefined || page.job !== undefined;
   const facts: Fact[] = page.job ? factsOf(page.job, overview) : [
     ["asked", (page.moment ?? page.life)?.asked], ["holds", m && gpus(m.holds)], ["before", m?.before && gpus(m.before)], ["what helps", m?.unblock],
-    ["start", expected(m?.start, "start")], ["end", expected(m?.end, "end")], ["afterwards", m?.next || undefined], ["spent", spent(page.life)],
+    ["start", expected(m?.start)], ["end", expected(m?.end)], ["afterwards", m?.next || undefined], ["spent", spent(page.life)],
   ];
   const all: HTMLElement[] = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
   if (sentence) all.push(el("p", { class: "sentence" }, sentence));

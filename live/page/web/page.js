@@ -85,7 +85,7 @@
     const until = (t) => span(seconds(t) - seconds(at2));
     if (!r.early && !r.late) return r.unknown ? notKnown(r.unknown) : void 0;
     if (r.late && seconds(r.late) < seconds(at2)) return "overdue";
-    const interval = r.probability ? ` (${Math.round(100 * r.probability)} % interval)` : "";
+    const interval = r.probability ? ` (${Math.round(100 * r.probability)} % likely)` : "";
     let text = r.late ? `\u2248 in ${until(r.late)} at the latest` : `\u2248 in ${until(r.early)} at the earliest; how much later is not known`;
     if (r.early && r.late) text = between(until(r.early), until(r.late), r.likely && until(r.likely)) + interval;
     return [text, r.source, r.unknown].filter((s) => s).join("; ");
@@ -94,14 +94,14 @@
     if (!overview2.live) return "at " + span(at2);
     return timeOfDay(new Date(Date.parse(overview2.begun) + at2 * 1e3));
   }
-  function expected(e, what) {
+  function expected(e) {
     if (!e) return void 0;
     if (e.unknown) return notKnown(e.unknown);
     if (!e.probability) return "now";
     if (e.open) return `\u2248 in ${span(e.early)} at the earliest; how much later is not known`;
-    const range2 = span(e.early) !== span(e.late), kind2 = `${Math.round(100 * e.probability)} % interval`;
-    const record = e.of > 0 ? `${e.held} of the last ${range2 ? e.of : counted(e.of, "interval")} contained the true ${what}` : "not tested in this run yet";
-    return `${between(span(e.early), span(e.late), span(e.likely))} (${range2 ? kind2 + (e.of > 0 ? "; " : ", ") : ""}${record})`;
+    const range2 = span(e.early) !== span(e.late), likely = `${Math.round(100 * e.probability)} % likely; `;
+    const record = e.of > 0 ? `${e.held} of the last ${counted(e.of, "estimate")} ${e.held === 1 ? "was" : "were"} right` : "not tested in this run yet";
+    return `${between(span(e.early), span(e.late), span(e.likely))} (${range2 ? likely : ""}${record})`;
   }
   var notKnown = (why) => why.startsWith("unreliable: ") ? why : "unknown: " + why;
   var between = (early, late, likely) => early === late ? `\u2248 in ${early}` : `\u2248 in ${early} to ${late}` + (likely && likely !== early && likely !== late ? `, median ${likely}` : "");
@@ -339,8 +339,8 @@
       ["holds", m && gpus(m.holds)],
       ["before", m?.before && gpus(m.before)],
       ["what helps", m?.unblock],
-      ["start", expected(m?.start, "start")],
-      ["end", expected(m?.end, "end")],
+      ["start", expected(m?.start)],
+      ["end", expected(m?.end)],
       ["afterwards", m?.next || void 0],
       ["spent", spent(page.life)]
     ];

@@ -226,7 +226,7 @@ func (c *Change) jobsEnd(name func(job.ID) string) string {
 func (c *Change) sets(n int, name func(job.ID) string) string {
 	var all []string
 	if len(c.Holding) > 0 {
-		all = append(all, part(len(c.Holding), c.Of.Running, "running job")+" ("+list(c.Holding, name)+")")
+		all = append(all, part(len(c.Holding), c.Of.Running, "running job")+few(c.Holding, name))
 	}
 	switch {
 	case n > 0 && c.Ahead:
@@ -255,11 +255,15 @@ func part(n, of int, noun string) string {
 
 // queued names the jobs that wait if they are few.
 func (c *Change) queued(name func(job.ID) string) string {
-	if len(c.Jobs) > mostNamed {
+	return few(slices.DeleteFunc(slices.Clone(c.Jobs), func(id job.ID) bool { return slices.Contains(c.Holding, id) }), name)
+}
+
+// few returns " (a, b and c)", or nothing if there are more jobs.
+func few(jobs []job.ID, name func(job.ID) string) string {
+	if len(jobs) > mostNamed {
 		return ""
 	}
-	waiting := slices.DeleteFunc(slices.Clone(c.Jobs), func(id job.ID) bool { return slices.Contains(c.Holding, id) })
-	return " (" + list(waiting, name) + ")"
+	return " (" + list(jobs, name) + ")"
 }
 
 func (c *Change) waiting() int { return len(c.Jobs) - len(c.Holding) }

@@ -180,10 +180,10 @@ func TestAJobThatNothingHelpsHearsWhatWasTried(t *testing.T) {
 		"if 1 running job (b) and 1 other waiting job (a) were gone (expected in 9 min)":                      {Jobs: []job.ID{"a", "b"}, Holding: []job.ID{"b"}},
 		"if the only running job (b) and 2 of the 5 jobs ahead of it (a and c) were gone (expected in 9 min)": {Jobs: []job.ID{"a", "b", "c"}, Holding: []job.ID{"b"}, Ahead: true, Of: Totals{Running: 1, Ahead: 5}},
 		"if 1 other waiting job (a) were gone (expected in 9 min)":                                            {Jobs: []job.ID{"a"}},
-		"if 4 of the 6 running jobs (b, c, d and 1 more) and 1 of the 3 other waiting jobs were gone (expected in 9 min); perhaps fewer are enough": {
+		"if 4 of the 6 running jobs and 1 of the 3 other waiting jobs (a) were gone (expected in 9 min); perhaps fewer are enough": {
 			Jobs: []job.ID{"a", "b", "c", "d", "e"}, Holding: []job.ID{"b", "c", "d", "e"}, Rough: true, Of: Totals{Running: 6, Waiting: 3},
 		},
-		"if 4 running jobs (a, b, c and 1 more) ended (expected in 9 min)":                          {Jobs: []job.ID{"a", "b", "c", "d"}, Holding: []job.ID{"a", "b", "c", "d"}},
+		"if 4 running jobs ended (expected in 9 min)":                                               {Jobs: []job.ID{"a", "b", "c", "d"}, Holding: []job.ID{"a", "b", "c", "d"}},
 		"if all 4 jobs ahead of it were gone (expected in 9 min)":                                   {Jobs: []job.ID{"a", "b", "c", "d"}, Ahead: true, Of: Totals{Ahead: 4}},
 		"if 4 other waiting jobs were gone (expected in 9 min)":                                     {Jobs: []job.ID{"a", "b", "c", "d"}},
 		"if job a ended (expected in 9 min); it will probably start before all of these have ended": {Jobs: []job.ID{"a"}, Holding: []job.ID{"a"}, Earlier: true},
