@@ -96,8 +96,8 @@ func (t *TypeInfo) Fewest(gpus int) Configuration {
 	return Configuration{Nodes: (gpus + t.PerNode - 1) / t.PerNode, GPUs: gpus, GPUType: t.Type}
 }
 
-// Proportional returns configuration c with CPUs and memory in proportion to its GPUs, or none if the nodes do not
-// state them. Source: Synergy §2, "GPU-proportional allocation".
+// Proportional returns configuration c with CPUs and memory in proportion to its GPUs, without CPUs and memory if the
+// nodes do not state them. Source: Synergy §2, "GPU-proportional allocation".
 func (t *TypeInfo) Proportional(c Configuration) Allocation {
 	a := Allocation{Configuration: c}
 	if t.Counts() {

@@ -35,7 +35,7 @@ type Allocation struct {
 	Memory int64   // bytes of host memory
 }
 
-// AllGPUs returns the number of GPUs of both types.
+// AllGPUs returns the total number of GPUs, including a second type.
 func (a *Allocation) AllGPUs() int { return a.GPUs + a.Also.GPUs }
 
 // Mixed reports whether the allocation has GPUs of two types.

@@ -12,8 +12,8 @@ type Loan struct {
 	Nodes int  // nodes of the owner, lent or not
 	Lent  int
 	Spare int // further nodes that can be borrowed now; 0 while the owner wants nodes back
-	// Reclaim is the number of lent nodes that the owner wants back until By. Then the owner takes missing ones
-	// from their jobs.
+	// Reclaim is the number of lent nodes that the owner wants back by the time By. At By the owner takes those not
+	// yet returned, whatever runs there.
 	Reclaim int
 	By      time.Time // zero if Reclaim is 0
 	Load    float64   // fraction of its GPUs that the owner uses

@@ -29,7 +29,7 @@ func (o *Offer) Fewest(gpus int) Configuration {
 type Rental struct {
 	Offer
 	Ready, Starting, Leaving int
-	// Refused: the provider could not provide all nodes of the last order.
+	// Refused states that the provider could not provide all nodes of the last order.
 	Refused bool
 }
 

@@ -22,11 +22,11 @@ func New(ahead int) Forecast {
 	return Forecast{Mean: make([]float64, ahead), SD: make([]float64, ahead)}
 }
 
-// Share limits x to the range 0 to 1.
+// Share clips x to the range 0 to 1.
 func Share(x float64) float64 { return min(max(x, 0), 1) }
 
-// Clean returns an observed load limited to 0 to 1, or the previous value if busy is NaN. Models use loads in this
-// form.
+// Clean returns a measured load clipped to 0 to 1, or the previous value if busy is NaN. Every Model cleans its
+// observations with it.
 func Clean(busy, previous float64) float64 {
 	if math.IsNaN(busy) {
 		return previous

@@ -2,9 +2,9 @@ package forecast
 
 import "math"
 
-// A Seasonal is a Model that predicts the average past day, plus the lasting part of today's deviation from it. It
-// tracks the deviation with averages of several lengths, and estimates their effect on later values by least squares.
-// On the first day it predicts the recent mean, and estimates how far to follow a trend.
+// A Seasonal is a Model that predicts the average past day, plus today's deviation from it, as far as such deviations
+// lasted in the past. It averages the deviation over several spans, and estimates by least squares how each average
+// changes later values. On the first day it predicts the recent mean, and estimates how far to follow a trend.
 //
 // It stores about four days of predictions. For n values per day, an observation costs O(log n), and a forecast O(its
 // length).

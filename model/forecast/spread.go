@@ -37,13 +37,13 @@ func between(at []int, value []float64, h, i int) (v float64, rung int) {
 	return (1-w)*value[i] + w*value[i+1], i
 }
 
-// A Spread measures the errors of predictions by how many steps ahead they were made. It stores predictions until their
-// actual values are observed.
+// A Spread measures the errors of predictions, separately for several distances (numbers of steps ahead). It stores
+// predictions until their actual values are observed.
 type Spread struct {
-	at          []int
-	keep        float64     // weight of the past per value
+	at          []int       // distances, in steps, ascending; a rung is an index into it
+	keep        float64     // factor per value on the weight of earlier errors
 	seen        int         // number of values
-	from        int         // predictions before this number of values do not count
+	from        int         // predictions made earlier than value number from do not count
 	predictions [][]float64 // predictions, [rung][number of values at the time, modulo horizon]
 	square      []float64   // mean squared error by rung
 	weight      []float64   // number of errors in square, weighted
@@ -80,7 +80,7 @@ func (s *Spread) Observe(busy float64) {
 
 func (s *Spread) predicted(rung int, mean float64) { s.predictions[rung][s.seen%s.at[rung]] = mean }
 
-// Hold stores mean as the prediction for all distances.
+// Hold stores mean as the present prediction for every distance.
 func (s *Spread) Hold(mean float64) {
 	for rung := range s.at {
 		s.predicted(rung, mean)

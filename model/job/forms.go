@@ -7,11 +7,11 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Forms are the different specifications of the jobs of one class, one example of each. Jobs differ in Adaptivity, and
-// in the GPU count if this is fixed. The most adaptive comes first. For equal jobs, the first submitted is the example.
+// Forms has one example of each kind of specification that the jobs of a class have. Kinds differ in Adaptivity, and in
+// the number of GPUs if this is fixed. The most adaptive kind comes first; its example is the job submitted first.
 type Forms []*Spec
 
-// With returns f, and s too if f has no equivalent of it. It does not modify f.
+// With returns f, with s added if s is of a new kind. It does not modify f.
 func (f Forms) With(s *Spec) Forms {
 	at, found := slices.BinarySearchFunc(f, s, byForm)
 	if found {

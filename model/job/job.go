@@ -134,7 +134,8 @@ func (s *Spec) Requested(t cluster.GPUType) int { return s.Equivalent(t) * max(1
 // Equivalent returns how many GPUs of type t do as much work as one requested GPU.
 func (s *Spec) Equivalent(t cluster.GPUType) int { return max(1, s.Equivalents[t]) }
 
-// Worth returns how many requested GPUs would do as much work as allocation a, which may have GPUs of two types.
+// Worth returns how many GPUs of the requested kind would do as much work as allocation a, which may have GPUs of two
+// types.
 func (s *Spec) Worth(a *cluster.Allocation) float64 {
 	one, other := s.Equivalent(a.GPUType), s.Equivalent(a.Also.GPUType)
 	return float64(a.GPUs*other+a.Also.GPUs*one) / float64(one*other) // exact for whole numbers

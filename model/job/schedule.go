@@ -48,8 +48,8 @@ func BatchAt(regimes []Regime, epoch int) int {
 	return batch
 }
 
-// A BatchSchedule describes how a training program changes its batch size by itself. The zero value means that the
-// program counts no epochs.
+// A BatchSchedule describes how a training program changes its own batch size from epoch to epoch. The zero value means
+// that it does not count epochs.
 type BatchSchedule struct {
 	Mode    ScheduleMode
 	Epochs  int      // epochs of training; 0: unknown

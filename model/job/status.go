@@ -39,14 +39,14 @@ type Status struct {
 	FirstStarted time.Time     // zero if never
 	Finished     time.Time     // zero if not
 	Since        time.Time     // time at which Allocation last changed
-	Service      time.Duration // time with GPUs before Since
-	GPUService   time.Duration // GPU-seconds before Since
+	Service      time.Duration // time with GPUs, until Since
+	GPUService   time.Duration // GPU time, until Since
 	Restarts     int           // starts after the first, N_i
 	Progress     float64       // samples at the efficiency of Batch.Init, as last reported; estimated if the job was stopped since then
 	Reported     time.Time     // when Progress was last reported; zero if never
 	Epoch        int           // last reported epoch
 	Batch        BatchSize     // last reported batch size
-	MaxGPUs      int           // largest number of GPUs in a report
+	MaxGPUs      int           // largest number of GPUs in any report so far
 	Allocation   cluster.Allocation
 	Placement    cluster.Placement
 }

@@ -2,11 +2,11 @@ package barrier
 
 import "math"
 
-// An Item is something that runs for a fraction of the time on each kind of machine.
+// An Item is, for example, a job that runs for a fraction of the time on each kind of machine.
 type Item struct {
-	Size  []float64 // capacity that it uses on each kind while there; 0: not allowed there
+	Size  []float64 // capacity that it uses on each kind while it runs there; 0: not allowed there
 	Rate  []float64 // rate on each kind, at least 0
-	Gain  []float64 // gain per unit of time on each kind, for Best; nil: 0
+	Gain  []float64 // gain per unit of time on each kind, which Best maximises; nil: 0
 	Least float64   // rate that it needs, at least 0
 }
 
@@ -40,7 +40,7 @@ type Solution struct {
 	Bound      float64     // upper bound on the objective
 	Prices     []float64   // increase of the objective per unit of capacity, by kind
 	Iterations int
-	Feasible   bool // whether a point inside all rows was found
+	Feasible   bool // whether a strictly feasible point was found
 	Converged  bool // within the iterations
 }
 

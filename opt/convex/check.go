@@ -6,7 +6,7 @@ import (
 	"math"
 )
 
-// Within these, no product or quotient is infinite.
+// Within these limits, no product or quotient is infinite.
 const (
 	smallest = 1e-30
 	largest  = 1e30

@@ -1,7 +1,7 @@
 package convex
 
-// A Mix is the number of machines of a class in an epoch. It is At, or a mixture of two numbers: a fraction Share of
-// the work runs on Next, the rest on At.
+// A Mix states how many machines a class uses in an epoch: At, or for a fraction Share of the work Next, and At for the
+// rest.
 type Mix struct {
 	At, Next Point
 	Share    float64 // in [0, 1); Next is At if it is 0

@@ -7,7 +7,6 @@ import (
 
 func init() { engine.Register("copter", engine.Relaxed(continual), nil) }
 
-// continual ends at a vertex, because rounding divided items costs value.
 func continual() (lp.Solver, error) {
 	o := DefaultOptions()
 	o.Polish = true

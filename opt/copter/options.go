@@ -9,7 +9,7 @@ import (
 // Options are the tolerances and limits of a Solver.
 type Options struct {
 	Primal  float64 // largest relative violation of a row or bound
-	Dual    float64 // largest relative reduced cost that no bound justifies
+	Dual    float64 // largest relative reduced cost of the wrong sign
 	Gap     float64 // largest relative distance from the proven bound
 	Passes  int     // limit of passes over all columns
 	Outer   int     // limit of proximal steps per working set

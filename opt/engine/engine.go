@@ -18,18 +18,18 @@ var ErrNoItem = errors.New("no such item")
 // An Engine chooses one option for each item, in every round, within capacities that the items share. Its memory
 // grows with the largest item number.
 type Engine interface {
-	// Set adds or replaces item i and discards its adjustment. It copies the item.
+	// Set adds or replaces item i, and ends its adjustment. It copies the item.
 	Set(i int, it mmkp.Item) error
-	// Adjust changes the values of item i's choices, for example by the cost of a restart.
+	// Adjust changes the values of item i's choices until the next Set, for example by the cost of a restart.
 	Adjust(i int, a mmkp.Adjustment) error
 	// Remove removes item i.
 	Remove(i int) error
 	// SetCapacity changes the capacity of resource k.
 	SetCapacity(k int, b float64) error
-	// Solve chooses for all items. Solution.Pick is by item, -1 for none; Prices are by resource. The solution is
-	// valid until the next call. Errors are mmkp.ErrInfeasible, mmkp.ErrLimit, and errors of the solver.
+	// Solve chooses for all items. Solution.Pick is by item, -1 for none; Prices are by resource. The solution is valid
+	// until the next call. It returns mmkp.ErrInfeasible, mmkp.ErrLimit, or an error of the solver.
 	Solve(ctx context.Context) (*mmkp.Solution, error)
-	// An engine that reads this memory solves the same way.
+	// Remember stores or restores all that affects later solutions.
 	memory.Rememberer
 }
 
@@ -44,7 +44,7 @@ func Check(name string) error {
 
 // Options configure an engine; each engine uses only some of them.
 type Options struct {
-	Ties  uint64 // seed of engine price for ties, see mmkp.Options
+	Ties  uint64 // order of equally good solutions in engine price, see mmkp.Options
 	Nodes int    // limit of nodes that engine price searches; 0: default
 }
 
@@ -99,7 +99,6 @@ func (e *entry) value(j int) float64 {
 	return a.Base + a.Factor*e.choices[j].Value
 }
 
-// worth reports whether choice j may be taken: an optional item needs a value.
 func (e *entry) worth(j int) bool { return e.must || e.value(j) > 0 }
 
 type book struct {

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// A Knapsack solves one problem to a proven optimum.
+// A Knapsack is a function that solves a multiple-choice knapsack to a proven optimum.
 type Knapsack func(context.Context, *mmkp.Problem) (*mmkp.Solution, error)
 
 type integral struct {
@@ -16,8 +16,8 @@ type integral struct {
 	problem mmkp.Problem
 }
 
-// Integral returns a Maker of engines that solve each round from scratch with solve. Their dual prices come from the
-// engine "price".
+// Integral returns a Maker of engines that solve each round from scratch with solve. Prices of their solutions come
+// from the engine "price".
 func Integral(solve Knapsack) Maker {
 	return priced(func(capacity []float64, _ Options) (Engine, error) {
 		b, err := newBook(capacity)
@@ -64,7 +64,7 @@ func (e *integral) Solve(ctx context.Context) (*mmkp.Solution, error) {
 	return s, nil
 }
 
-// Exact has solvers that prove optima. They serve programs that are not of the form that an Engine solves.
+// Exact has exact solvers, for problems that an Engine cannot solve.
 type Exact struct {
 	Knapsack Knapsack
 	Vertex   func() (lp.Solver, error) // returns a solver whose solutions are vertices

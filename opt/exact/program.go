@@ -117,7 +117,6 @@ func (m *program) recession() *program {
 	return r
 }
 
-// cone returns 0 for finite ends and size for infinite ones.
 func cone(low, up []float64, size float64) (coneLow, coneUp []float64) {
 	coneLow, coneUp = make([]float64, len(low)), make([]float64, len(up))
 	for i := range low {

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// blockSize is the coefficients in a block; longer columns have their own.
 const blockSize = 1 << 16
 
 // store holds the coefficients by column, in runs of a power of two places. Free runs are listed by size. Edits

@@ -66,7 +66,6 @@ func (s *searcher) complete(g *greedy) {
 	}
 }
 
-// mend replaces an element's sets by the cheapest others while that helps.
 func (s *searcher) mend(g *greedy) {
 	for better := true; better; {
 		better = false

@@ -30,7 +30,6 @@ type loose struct {
 	choice        int32
 }
 
-// load reads the choices of an item.
 func (b *builder) load(it *Item, resources int) error {
 	if it.Must && len(it.Choices) == 0 {
 		return errNothing

@@ -57,7 +57,6 @@ type coreItem struct {
 	Second     float64 // regret of the second best column
 }
 
-// A column is one choice of an item: its value and its needs.
 type column struct {
 	Value      float64
 	Nudged     float64 // for Descend: moved by at most a relative nudge, so that ties are rare
@@ -68,13 +67,11 @@ type column struct {
 	First, End int32   // in Amounts
 }
 
-// several marks a column that needs more than one resource.
 const several = math.MaxInt32
 
 // nudge limits the perturbation: values change by at most this relative amount, so that ties are rare.
 const nudge = 1e-6
 
-// Cost returns the price of all resources that column c needs.
 func (s *coreProblem) Cost(c *column, prices []float64) float64 {
 	if c.Resource != several {
 		return prices[c.Resource] * c.Amount
@@ -97,7 +94,6 @@ func (s *coreProblem) Use(c *column, used []float64, sign float64) {
 	}
 }
 
-// Uses returns how much of resource k column c needs.
 func (s *coreProblem) Uses(c *column, k int) float64 {
 	switch {
 	case c.Resource == several:
@@ -108,7 +104,7 @@ func (s *coreProblem) Uses(c *column, k int) float64 {
 	return 0
 }
 
-// Idle returns the price of the capacity in rest.
+// Idle returns the value, at s.Prices, of the free capacity rest.
 func (s *coreProblem) Idle(rest []float64) float64 {
 	total := 0.0
 	for k, b := range rest {
@@ -117,7 +113,6 @@ func (s *coreProblem) Idle(rest []float64) float64 {
 	return total
 }
 
-// fitAllInto reports whether column c fits into rest, the free amount of each resource.
 func (s *coreProblem) FitsInto(c *column, rest []float64) bool {
 	if c.Resource != several {
 		return c.Amount == 0 || c.Amount <= rest[c.Resource]
@@ -125,7 +120,6 @@ func (s *coreProblem) FitsInto(c *column, rest []float64) bool {
 	return fitAll(s.Amounts[c.First:c.End], rest)
 }
 
-// fitAll reports whether the uses are within rest.
 func fitAll(uses []Use, rest []float64) bool {
 	for _, u := range uses {
 		if u.Amount > rest[u.Resource] {
@@ -135,14 +129,12 @@ func fitAll(uses []Use, rest []float64) bool {
 	return true
 }
 
-// deduct subtracts the uses from rest.
 func deduct(rest []float64, uses []Use) {
 	for _, u := range uses {
 		rest[u.Resource] -= u.Amount
 	}
 }
 
-// amountOf returns the amount of resource k in uses.
 func amountOf(uses []Use, k int) float64 {
 	for _, u := range uses {
 		if u.Resource == k {
@@ -152,8 +144,8 @@ func amountOf(uses []Use, k int) float64 {
 	return 0
 }
 
-// Weigh computes the upper bound on the total value from prices. For each column it sets Regret: how much less the
-// column is worth at these prices than its item's best one. value returns a column's value: Given or Nudged.
+// Weigh returns the upper bound on the total value at the given prices. It also sets each column's Regret: how much
+// less the column is worth at these prices than its item's best one. value is the function given or nudged.
 func (s *coreProblem) Weigh(prices []float64, value func(*column) float64) (bound float64) {
 	bound = s.Others
 	for k, b := range s.Spare {
@@ -198,8 +190,6 @@ func (s *coreProblem) Sharpen() {
 	}
 }
 
-// given returns the value of a column as the caller gave it. It is an argument for Weigh.
 func given(c *column) float64 { return c.Value }
 
-// nudged returns the value of a column with the perturbation that makes ties rare. It is an argument for Weigh.
 func nudged(c *column) float64 { return c.Nudged }

@@ -38,8 +38,7 @@ type descent struct {
 }
 
 // Descend moves from vertex to vertex of the dual function, which bounds the total value from above, while a neighbour
-// within the ranges is lower. It stores the best prices in s.Prices. It ends early when Steps reaches limit or ctx
-// ends.
+// within s.Ranges is lower. It stores the best prices in s.Prices. It ends early when Steps reaches limit or ctx ends.
 func (s *coreProblem) Descend(ctx context.Context, limit int) {
 	s.prepare()
 	s.Bound = math.Inf(1)

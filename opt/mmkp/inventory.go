@@ -11,8 +11,8 @@ type inventory struct {
 	core *coreProblem
 
 	items  []item
-	rows   []row    // by slot
-	free   []uint32 // slots without an item
+	rows   []row
+	free   []uint32 // slots
 	live   int
 	ranks  uint32
 	span   uint32 // ranks are below

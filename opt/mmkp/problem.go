@@ -6,7 +6,6 @@ import (
 	"math"
 )
 
-// largest bounds every number of a problem, so that sums stay finite.
 const largest = 1e100
 
 // A Use is how much of one shared resource a choice needs.
@@ -28,7 +27,7 @@ type Choice struct {
 type Item struct {
 	Choices []Choice
 	Must    bool // exactly one choice must be taken
-	Keep    int  // index of a choice that a Program stores even if another dominates it; see Adjust
+	Keep    int  // index of a choice that a Program must not drop as dominated, because Adjust may favour it
 }
 
 // A Problem is a multiple-choice knapsack: items, and the capacity of each resource.

@@ -13,7 +13,7 @@ var ErrNoItem = errors.New("no such item")
 // An ItemID identifies an item of a Program until the item is removed. The zero ItemID identifies none.
 type ItemID struct {
 	slot uint32
-	turn uint32 // number of items that the slot has had, including this one
+	turn uint32 // number of items that the slot has had so far
 }
 
 // A Program is a multiple-choice knapsack whose items change between solves, such as jobs between rounds. It stores 16

@@ -20,7 +20,7 @@ const slack = 1e-10
 // Options limit the work of a solve and state the required quality.
 type Options struct {
 	MaxSteps int     // limit of steps in the search for prices
-	MaxNodes int     // limit of search nodes, lower if many items are open; 0 keeps the rounded solution
+	MaxNodes int     // limit of search nodes, reduced for large problems; 0 keeps the rounded solution
 	Gap      float64 // relative gap: the search stops at Bound - Value <= Gap * |Bound|
 	// Ties decides between equally good solutions: 0 serves items in the order in which they were added; every
 	// other number is another order.
@@ -219,7 +219,7 @@ func (p *Program) unserved(slot int) error {
 	return fmt.Errorf("resource %d: capacity %v is too small for all of them: %w", short, p.given[short], ErrInfeasible)
 }
 
-// sized returns a slice of length n, in old's memory if it is large enough. Its contents are not cleared.
+// sized returns a slice of length n, in old's memory if possible. Its contents are not cleared.
 func sized[T any](old []T, n int) []T {
 	if cap(old) >= n {
 		return old[:n]

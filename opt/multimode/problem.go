@@ -8,16 +8,16 @@ import (
 	"math/bits"
 )
 
-// MaxRounds is the largest number of rounds in a window.
+// MaxRounds is the largest number of rounds that can be planned at once (the window).
 const MaxRounds = 64
 
 const largest = 1e40
 
-// A Point is the state of a job at the end of the window if it runs for a certain number of rounds.
+// A Point is the state of a job at the end of the window, if it runs for a certain number of its rounds.
 type Point struct {
 	Value float64
 	Left  float64 // remaining running time
-	Load  float64 // job's part of the cluster's mean remaining time
+	Load  float64 // job's summand in a lower bound on the remaining time of all jobs: see the package doc
 }
 
 // A Mode is one way to run a job: an amount of one resource, and the progress after each number of rounds.
@@ -30,10 +30,10 @@ type Mode struct {
 
 // A Job runs in at most one of its modes in a window.
 type Job struct {
-	Idle  Point   // state if it does not run
+	Idle  Point   // if it does not run
 	Modes []Mode  // possible modes; if empty, it waits
-	Held  int     // index of the present mode, whose After does not include a start
-	Again float64 // value lost by each further start
+	Held  int     // index of the mode in which it runs now; its After includes no start
+	Again float64 // value lost by each start after the first in the window
 }
 
 // A Problem asks which jobs run in each round of a window, and in which mode, within the capacities of each round.
@@ -41,7 +41,7 @@ type Problem struct {
 	Rounds   int     // 1 to MaxRounds
 	Capacity []int   // in each round
 	Jobs     []Job   // among equal jobs the first is served first
-	Lambda   float64 // value lost per unit of the time of all jobs
+	Lambda   float64 // λ: value lost per unit of remaining time of all jobs
 }
 
 // A Run is the plan for one job: its mode, and the rounds in which it runs. Bit t of Rounds is round t. Mode is -1 if

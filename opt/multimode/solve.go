@@ -31,14 +31,14 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Schedule is the plan that Solve found for a window. Value is its value; no plan has a value above Bound.
+// A Schedule is the plan that Solve found for a window. No plan has a value above Bound.
 type Schedule struct {
 	Runs  []Run
 	Value float64
 	Bound float64
-	// Prices are per unit and round, from the last knapsack; zeros if there was none.
+	// Prices are per unit of a resource and round; zeros if no knapsack was solved.
 	Prices      []float64
-	Solves      int
+	Solves      int // knapsacks solved
 	Interrupted bool
 }
 

@@ -28,7 +28,6 @@ func pieces(rounds uint64) []uint64 {
 	return all
 }
 
-// beside returns possible places of a piece: first, or next to another piece.
 func beside(others, piece uint64, rounds int) []uint64 {
 	n := bits.OnesCount64(piece)
 	starts := []int{0}

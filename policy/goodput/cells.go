@@ -62,7 +62,7 @@ func (p *Program) lower(r *Row, i int, least float64) float64 {
 	return least
 }
 
-// leastOf returns the smaller of least and the goodputs of columns first to end-1, of one GPU type by ascending GPUs.
+// leastOf returns the smaller of least and the goodputs of columns first to end-1, of one GPU type.
 func (p *Program) leastOf(r *Row, first, end int, least float64) float64 {
 	switch {
 	case end == first:
@@ -76,7 +76,6 @@ func (p *Program) leastOf(r *Row, first, end int, least float64) float64 {
 	return p.leastOf(r, middle, end, p.leastOf(r, first, middle, least))
 }
 
-// floor returns a lower bound of the goodputs of columns first to last, of one GPU type.
 func (r *Row) floor(first, last int) float64 {
 	j := r.job
 	if j.Perf == nil || j.Goal != job.Training || !j.Adaptivity.Has(job.BatchSizes) || r.limited(first) {

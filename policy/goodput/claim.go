@@ -10,20 +10,20 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// A Claim is a lower limit on the goodput of a job in one round. The plan must meet it even if other jobs would gain
-// more. If two claims conflict, those with First win, then those with earlier Due.
+// A Claim is a minimum goodput that the plan must give a job in this round, even if other jobs would gain more. If two
+// claims conflict, a claim with First wins, then the claim with the earlier Due.
 type Claim struct {
 	cluster.Configuration
-	Rate  float64 // that goodput, not normalised; 0: no claim
+	Rate  float64 // minimum goodput, samples per second; 0: no claim
 	Due   float64 // seconds from now until the job should have ended; negative: it is late
-	First bool    // a claim with First goes before those without
+	First bool
 }
 
 const claimTries = 4
 
 // solve finds the best plan that meets all claims. It first solves the program without them. Then it pins each job
-// whose claim is not met, and solves again. A job with a single configuration is pinned from the start. After claimTries passes all claims are pinned. Claims that do not fit together are met in the
-// order of byDue.
+// whose claim is not met, and solves again. A job with a single configuration is pinned from the start. After
+// claimTries passes all claims are pinned, in the order of byDue.
 func (p *Program) solve(ctx context.Context, rows []*Row) (*mmkp.Solution, error) {
 	for try := 1; ; try++ {
 		sol, err := p.engine.Solve(ctx)

@@ -16,7 +16,6 @@ type duplicateRow struct {
 	of *Row
 }
 
-// A kind has the values of a job on which its goodputs depend.
 type kind struct {
 	goal                                   job.Goal
 	latency                                time.Duration
@@ -38,8 +37,9 @@ func kindOf(j *policy.Job) kind {
 
 const mostKinds = 16
 
-// An Alike finds jobs whose goodputs are equal on every configuration, without evaluating them. Each job has a value
-// of type T, and Also is a further condition. The zero value is empty and ready to use.
+// An Alike finds, for a job, an earlier job with the same goodput on every configuration, without computing any
+// goodput. It stores a value of type T for each job. Jobs also match only if their values of type Also are equal. The
+// zero value is ready to use.
 type Alike[Also comparable, T any] struct {
 	seen map[alikeKey[Also]][]alikeJob[T]
 }
@@ -54,8 +54,8 @@ type alikeJob[T any] struct {
 	value T
 }
 
-// First returns the value of an earlier job with equal also and equal goodputs. If it finds none, it keeps job j for
-// later calls, and ok is false. Jobs without models have no equal.
+// First returns the value of an earlier job that matches j. If there is none, it stores j with value, and ok is false.
+// Jobs without models match no other.
 func (a *Alike[Also, T]) First(j *policy.Job, also Also, value T) (first T, ok bool) {
 	k := alikeKey[Also]{kindOf(j), also}
 	of := a.seen[k]
@@ -71,8 +71,7 @@ func (a *Alike[Also, T]) First(j *policy.Job, also Also, value T) (first T, ok b
 	return first, false
 }
 
-// duplicates divides rows into rows to evaluate, and rows of waiting jobs whose goodputs equal the goodputs of an earlier
-// row.
+// duplicates separates rows of waiting jobs whose goodputs equal the goodputs of an earlier row.
 func (p *Program) duplicates(stale []staleRow) (first []staleRow, later []duplicateRow) {
 	if len(stale) < 2 {
 		return stale, nil
@@ -125,7 +124,7 @@ func (r *Row) copyCells(of *Row) {
 	r.lean, r.fast = 0, -1
 }
 
-// Peaks calls Peak for all rows. Rows with equal goodputs are evaluated once.
+// Peaks computes Peak of all rows, once for rows with equal goodputs.
 func (p *Program) Peaks(rows []*Row) {
 	Each(len(rows), func(i int) {
 		if rows[i].like == nil {

@@ -31,7 +31,7 @@ type Rules struct {
 	HistoricGrowth bool
 }
 
-// Validate returns an error that joins all invalid settings.
+// Validate returns all errors in o, joined.
 func (o *Options) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
@@ -50,8 +50,8 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// A Program chooses the GPUs of all jobs of a cluster together, by goodput, in every round. Make one with New. It
-// caches goodputs and GPU prices between rounds. The cached prices affect only the choice between plans that are
+// A Program chooses the GPUs of all jobs of a cluster together, by goodput, in every round. Make one with New. It keeps
+// goodputs, and the dual prices of GPUs, between rounds. These prices affect only the choice between plans that are
 // equally good within the solver's gap.
 type Program struct {
 	o Options
@@ -63,7 +63,7 @@ type Program struct {
 	gone    []*Row // of jobs that left in this round
 }
 
-// New returns a Program, or an error that joins all invalid settings.
+// New returns a Program, or all errors in o, joined.
 func New(o Options) (*Program, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
@@ -74,8 +74,8 @@ func New(o Options) (*Program, error) {
 	return &Program{o: o, rows: make(map[job.ID]*Row)}, nil
 }
 
-// Plan returns the plan with the highest sum of worths over all jobs (type Worth). It calls value once, with a row for
-// each job in the order of the snapshot; value must set Row.Worth.
+// Plan returns the plan with the highest total worth over all jobs: see Worth. It calls value once, with a row for each
+// job in the order of the snapshot; value must set Row.Worth.
 func (p *Program) Plan(ctx context.Context, s *policy.Snapshot, value func([]*Row)) (*policy.Plan, error) {
 	rows, err := p.Prepare(s, value)
 	if err != nil {

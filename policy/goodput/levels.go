@@ -28,7 +28,7 @@ type levelled struct {
 	alone  [][]float64 // by level: resources that earlier levels would leave if they had only pinned jobs
 	prices [][]float64 // by stage
 	now    []float64
-	whole  []float64 // all resources
+	whole  []float64
 	sol    *mmkp.Solution
 
 	short     tenants       // those served up to their shares first
@@ -73,7 +73,6 @@ func (p leveller) byLevels(ctx context.Context, now time.Time, rows []*Row, all 
 	return l, nil
 }
 
-// serve plans a level: first what tenants lack of their shares, then all other jobs.
 func (l *levelled) serve(level int) error {
 	l.left = append(l.left, l.there())
 	shares, err := l.guarantee(level)

@@ -19,9 +19,9 @@ const maxCost = 3000
 //
 // The factor is 1 for the configuration that the job holds.
 type Worth struct {
-	Weight float64 // of the job among others, above 0
+	Weight float64 // of the job relative to others, above 0
 	Base   float64 // worth of running at all: λ
-	Factor float64 // 0 to 1, of a move
+	Factor float64 // 0 to 1: cost of a restart
 	// Factors, if not nil, replace Factor by one for each column of the Row.
 	Factors []float64
 }

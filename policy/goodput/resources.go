@@ -38,7 +38,6 @@ type resources struct {
 	free    []float64         // GPUs that this round's plan leaves free, by GPU type
 }
 
-// meet adopts a new cluster.
 func (p *Program) meet(c *cluster.Cluster) error {
 	if p.cluster == c {
 		return nil

@@ -19,15 +19,15 @@ type sizes struct {
 // column. A job with a fixed number of GPUs has one column per GPU type; a job with a reservation has only the reserved
 // configuration. Rows persist between rounds. The caller of Plan sets the exported fields.
 type Row struct {
-	// Worth gives the worth of the job's choices in this round.
+	// Worth converts the job's goodputs into worths in this round.
 	Worth Worth
-	// Level orders the jobs of a round: lower levels choose first. Keeps lets the job claim all the GPUs that it
-	// holds, not only those it requested.
+	// Jobs with a lower Level choose their GPUs first. Keeps lets the job claim all the GPUs that it holds, not only
+	// those it requested.
 	Level int
 	Keeps bool
-	// Claim is what the job must have in this round; zero: nothing.
+	// Claim is the goodput that the job must get in this round; zero: none.
 	Claim Claim
-	// Stays lets the job keep what it holds, because it would lose its work.
+	// Stays lets the job keep its GPUs, because a restart would lose its work.
 	Stays bool
 	// Tenant has a share of the cluster, which other tenants may borrow while its jobs do not need it; nil: none.
 	Tenant *Tenant
@@ -200,7 +200,6 @@ func appendRun(columns, run []configuration, j *policy.Job) []configuration {
 	return columns
 }
 
-// batchAllows reports whether the job's largest batch feeds every replica of c.
 func batchAllows(j *policy.Job, c configuration) bool {
 	if j.Timed {
 		return true
@@ -293,8 +292,8 @@ func (r *Row) Holds() int { return r.held }
 // Allowed reports whether the job may get the configuration of column i in this round.
 func (r *Row) Allowed(i int) bool { return r.allowed[i] }
 
-// Unit returns the goodput that counts as 1 when this row is normalised. It is 0 while unknown, and +Inf if the job can
-// run on no configuration.
+// Unit returns the goodput by which the row is divided to normalise it. It is 0 if not yet computed, and +Inf if the
+// job can run on no configuration.
 func (r *Row) Unit() float64 { return r.unit }
 
 // Pinned reports whether the job's allocation is fixed in this round.
@@ -353,8 +352,8 @@ func (r *Row) Reaching(t cluster.GPUType, gpus int, rate float64) (column int, o
 	return column, column >= 0 && r.Goodput(column) > 0
 }
 
-// Leanest returns the lowest GPU time per unit of the job's work over the evaluated columns, in GPU-seconds. It is +Inf
-// if the job can run on none.
+// Leanest returns the lowest GPU time that a unit of progress (a sample) takes, in GPU-seconds, over the evaluated
+// columns. It is +Inf if the job can run on none.
 func (r *Row) Leanest() float64 {
 	if r.lean == 0 {
 		r.lean = math.Inf(1)
@@ -381,8 +380,8 @@ func (r *Row) Fastest() float64 {
 	return r.fast
 }
 
-// Peak returns the goodput that the job could reach if its number of GPUs could grow at once, without the limit per
-// round. It is the highest goodput among the allowed columns and the largest column of each GPU type.
+// Peak returns the job's highest goodput if its number of GPUs could grow to the maximum at once, instead of by
+// Options.Growth per round.
 func (p *Program) Peak(r *Row) float64 {
 	if r.peak > 0 {
 		return r.peak

@@ -141,7 +141,6 @@ func (l *levelled) keep(level int) error {
 	return nil
 }
 
-// byTenant returns the rows of each tenant that is short, in the order of the tenants' first jobs.
 func (l *levelled) byTenant(level int) (all [][]int) {
 	at := make(map[*Tenant]int)
 	for _, i := range l.at[level] {
@@ -157,7 +156,6 @@ func (l *levelled) byTenant(level int) (all [][]int) {
 	return all
 }
 
-// within returns the free resources of a tenant's share.
 func (l *levelled) within(t *Tenant) []float64 {
 	there, spare := l.there(), leveller{l.p}.spare(l.rows, l.sol)[t]
 	for k := range there {
@@ -189,7 +187,6 @@ func (l *levelled) staying(r *Row) (all []option) {
 	return all
 }
 
-// promised returns the choices that meet a job's claim.
 func (l *levelled) promised(r *Row) (all []option) {
 	if r.Claim.Rate <= 0 || r.Pinned() || r.evicted {
 		return nil

@@ -9,8 +9,9 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Gate is called before job i gets allocation a. It may change the CPUs and memory of a, and returns false to refuse
-// the grant. A Round ignores the refusal for jobs that must keep or get their GPUs (see NewGated).
+// A Gate checks a grant before job i (an index into s.Jobs) gets allocation a. It may change the CPUs and memory of a,
+// and returns false to refuse the grant. A Round ignores the refusal for jobs that must keep or get their GPUs: see
+// NewGated.
 type Gate func(s *policy.Snapshot, i int, a *cluster.Allocation) bool
 
 // A Round is a plan under construction, in which a policy grants GPUs job by job. In its methods, i is an index into
@@ -22,15 +23,15 @@ type Round struct {
 	plan   *policy.Plan
 	free   []int // GPUs, by type
 	gate   Gate  // nil: none
-	yields bool  // running jobs may be preempted, so the gate may refuse what they keep
+	yields bool  // the gate may refuse the GPUs that running jobs keep, which preempts them
 }
 
 // NewRound returns a Round in which three kinds of jobs are already decided: jobs being profiled get nothing, running
 // non-preemptive jobs keep their GPUs, and jobs with a reservation get it.
 func NewRound(s *policy.Snapshot) *Round { return NewGated(s, nil, false) }
 
-// NewGated returns a NewRound that calls gate before each grant. The gate cannot refuse a reservation or the GPUs of a
-// running non-preemptive job. It can refuse the GPUs that other running jobs keep only if yields is true.
+// NewGated returns a NewRound that calls gate before each grant. A refusal has no effect on reservations and running
+// non-preemptive jobs. If yields is false, it also has none on other running jobs that keep their GPUs.
 func NewGated(s *policy.Snapshot, gate Gate, yields bool) *Round {
 	r := &Round{Snapshot: s, Types: s.Cluster.Types(), gate: gate, yields: yields, plan: &policy.Plan{Jobs: make([]policy.Decision, len(s.Jobs))}}
 	r.free = make([]int, len(r.Types))
@@ -134,7 +135,7 @@ func (r *Round) Assign(i, t int, a cluster.Allocation) bool {
 	return true
 }
 
-// Lacks makes undecided job i wait because too few GPUs are free. widest is the usable type with the most
+// Lacks makes undecided job i wait, with the reason that too few GPUs are free. widest is the usable type with the most
 // free GPUs, or -1 if the job can never run, and least is the job's minimum on that type.
 func (r *Round) Lacks(i, widest, least int) {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
@@ -199,14 +200,14 @@ func (r *Round) KeepRunning() {
 	r.Keep(func(*policy.Job) bool { return true })
 }
 
-// KeepUnsaved lets running jobs without checkpoints keep their GPUs. It is for policies that share time
-// without regard to lost work: they could preempt such a job in each turn, so that it never ends.
+// KeepUnsaved lets running jobs without checkpoints keep their GPUs. It is for policies in which jobs take turns: these
+// could preempt such a job again and again, so that it never ends.
 func (r *Round) KeepUnsaved() {
 	r.Keep(func(j *policy.Job) bool { return j.NoCheckpoint })
 }
 
 // Stay keeps jobs with unchanged GPUs on their nodes. It is for a policy that chooses nodes itself. closed[t] is true
-// if the policy must start no job on type t, because the placer still has to find nodes for another grant of this type.
+// if the placer still has to find nodes of type t for another grant; then the policy must start no job on this type.
 func (r *Round) Stay() (closed []bool) {
 	closed = make([]bool, len(r.Types))
 	for i, j := range r.Snapshot.Jobs {

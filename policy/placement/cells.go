@@ -9,10 +9,8 @@ import (
 
 // A Cell is one choice for a job: CPUs and memory for each of its GPUs, and the job's speed with them.
 type Cell struct {
-	// cores for each GPU
-	CPUs float64
-	// bytes for each GPU
-	Memory int64
+	CPUs   float64 // cores per GPU
+	Memory int64   // bytes per GPU
 	Value  float64 // speed relative to the speed with the GPU-proportional share
 }
 

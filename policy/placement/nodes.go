@@ -25,8 +25,8 @@ type shelf struct {
 	info  cluster.TypeInfo
 	keep  cluster.Resources // see Reserve
 	nodes []int
-	idle  []set // by free GPUs: idle nodes
-	part  []set // by free GPUs: the others
+	idle  []set // idle nodes, by GPUs
+	part  []set // other nodes, by free GPUs
 	most  cluster.Resources
 }
 

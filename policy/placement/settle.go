@@ -8,17 +8,17 @@ import (
 
 // A Job is the decision of a plan about one job, with the amounts of CPUs and memory that the job could get.
 type Job struct {
-	// Cells are the possible CPUs and memory for each GPU, ascending in value, CPUs and memory. It is empty
-	// if the job has no GPUs or is Fixed.
+	// Cells are the amounts of CPUs and memory per GPU that the job may get, ascending. There are none if the job has
+	// no GPUs or is Fixed.
 	Cells []Cell
-	// Wish is the index of the largest cell within the CPUs and memory that the plan grants: the job's
-	// demand vector.
+	// Wish is the index of the largest cell that needs at most the CPUs and memory of the plan: Synergy's demand
+	// vector.
 	Wish int
 	// Slots are the job's GPUs, set by the placer. Each node occurs once.
 	Slots []Slot
 	// Fixed is the placement of a job that must stay unchanged.
 	Fixed cluster.Placement
-	// Cell is the index of the chosen cell; -1 if there is no room even for the first.
+	// Cell is the index of the cell that Settle chose; -1 if there is no room even for the first.
 	Cell  int
 	exact bool
 }

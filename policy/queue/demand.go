@@ -6,9 +6,9 @@ import (
 	"github.com/oxgang/oxgang/policy/grant"
 )
 
-// Demand returns the GPUs that job j requests, with the CPUs and memory at which it is fastest. It assumes
-// the GPU type that j holds, or else the type on which it is fastest. If no type can run j, it returns only
-// GPUs. Source: Synergy §3.2, "Job demand vector".
+// Demand returns the GPUs that job j requests, with the CPUs and memory from which it gains no more speed. These are
+// for the GPU type that j holds, or else for its fastest type. If no type can run j, Demand returns only GPUs. Source:
+// Synergy §3.2, "Job demand vector".
 func Demand(s *policy.Snapshot, j *policy.Job) cluster.Resources {
 	t, _ := home(s, j)
 	if t == nil {

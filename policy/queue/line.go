@@ -71,7 +71,7 @@ func (r *line) grant(i int) bool {
 	return r.Assign(i, best, grant.Gang(j, &r.Types[best]))
 }
 
-// startable reports whether job i, for which type t has GPUs, may start there. later: only a reservation stops it.
+// startable reports whether job i may start on type t, which has enough GPUs. later: only a reservation stops it.
 func (r *line) startable(i, t int) (may, later bool) {
 	if r.packed != nil {
 		at, held := r.fit(i, t)

@@ -23,7 +23,7 @@ type packing struct {
 	kind   []int // type, by node
 	free   []int // GPUs, by node
 	later  []int
-	joined []int // buffer
+	joined []int
 }
 
 // newPacking returns the packing of the jobs that keep their GPUs; nil if the nodes of one are unknown, or if nodes

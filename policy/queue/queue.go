@@ -17,16 +17,16 @@ import (
 type Options struct {
 	// Order sorts the queue. Nil: by submission.
 	Order Order
-	// Preempt lets a job take the GPUs of running jobs behind it in the queue. Without it only reservations
-	// preempt.
+	// Preempt lets a job take the GPUs of running jobs behind it in the queue. If it is false, only jobs with a
+	// reservation preempt.
 	Preempt bool
-	// Weighs states that Order already accounts for the work that a preemption loses. Without it, running
-	// jobs without checkpoints keep their GPUs.
+	// Weighs states that Order itself counts the work that a preemption loses. If it is false, running jobs without
+	// checkpoints keep their GPUs.
 	Weighs bool
 	// Moves lets a running job move to a faster GPU type if it is estimated to end sooner there.
 	Moves bool
-	// Backfill lets jobs pass a job that does not fit. Without it that job blocks all jobs behind it. A large job
-	// may wait for ever, unless Reservations is above 0.
+	// Backfill lets jobs pass a job that does not fit; otherwise that job blocks all jobs behind it. A large job may
+	// wait for ever, unless Reservations is above 0.
 	Backfill bool
 	// Reservations is the number of waiting jobs that backfilling must not delay: 1 is EASY, more
 	// is conservative backfilling, 0 none. It is for queues without Preempt.
@@ -61,8 +61,8 @@ func SRTF() Options {
 // have received the least GPU time come first, in levels (ServiceLevel). Source: Tiresias §3.2 (2D-LAS).
 func LAS() Options { return Options{Order: ServiceLevel, Preempt: true, Backfill: true} }
 
-// A Policy starts jobs in the order of a queue. Its plans depend only on the snapshot, and on the state of its Order,
-// if this has any. It is not safe for concurrent use.
+// A Policy starts jobs in the order of a queue. Its plans depend only on the snapshot, and on the state of its Order.
+// It is not safe for concurrent use.
 type Policy struct {
 	o     Options
 	line  []place
@@ -85,8 +85,7 @@ func (q *Policy) Remember(m *memory.Codec) {
 }
 
 // Traits implements policy.Policy. Steady is false if plans can change with time alone, because of Order, Gate,
-// reservations or moves. Keeps is true without preemption, because plans then depend only on free GPUs and waiting
-// jobs.
+// Reservations or Moves. Keeps is true only without preemption: plans then depend only on free GPUs and waiting jobs.
 func (q *Policy) Traits() policy.Traits {
 	o := &q.o
 	steady := o.Order == nil && o.Gate == nil && o.Reservations == 0 && !o.Moves

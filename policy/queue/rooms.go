@@ -92,8 +92,7 @@ func (m *rooms) leave(gone []tenant) {
 	}
 }
 
-// settle recomputes the rooms next to the continuing jobs. If a job has no room, m is invalid for
-// the next round.
+// settle recomputes the rooms next to the continuing jobs. If a job has no room, m becomes invalid.
 func (m *rooms) settle(c *cluster.Cluster, continuing *policy.Continuing) {
 	m.cluster, m.free, m.held = c, m.free[:0], nil
 	for i := range c.Nodes() {

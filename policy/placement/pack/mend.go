@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/policy/placement"
 )
 
-// Bounds of mend.
 const (
 	passes   = 4  // over the nodes that lack something
 	partners = 24 // nodes compared for an exchange

@@ -34,8 +34,8 @@ func (o Options) Validate() error {
 type Placer struct {
 	o       Options
 	settler placement.Settler
-	wish    *placement.Nodes // what is free if every job has its wish
-	least   *placement.Nodes // what is free if every job has its first cell
+	wish    *placement.Nodes // free resources if every job gets its Job.Wish
+	least   *placement.Nodes // free resources if every job gets its first cell, the smallest
 
 	// Of the round being placed:
 	s       *policy.Snapshot

@@ -30,14 +30,14 @@ type Placer struct {
 	pools   []pool
 	nodes   []node
 	memo    []memo // of the last round with a change, in the order of its jobs
-	counts  bool   // some nodes count CPUs and memory
+	counts  bool
 	host    placement.Settler
 	room    []cluster.Resources // by node: CPUs and memory that plans leave free
 
 	// Of the round being placed:
 	s        *policy.Snapshot
 	p        *policy.Plan
-	claims   []claim // by job
+	claims   []claim
 	pending  []piece // sorted from head on
 	head     int
 	back     []int32   // dropped jobs that hold GPUs
