@@ -38,7 +38,7 @@ type truth struct {
 	saved        int       // step of its last checkpoint
 	acknowledged int64     // step of the last checkpoint that the scheduler acknowledged
 	final        bool      // the scheduler has said, durably, that it has ended
-	completed    bool      // its program has, and its supervisor wrote that down
+	completed    bool      // its program has, and this is written
 	failed       int       // generations that failed, or were lost
 	cancelling   bool      // its user has asked for its end
 	lostAt       time.Time // when the scheduler counted its last failure
@@ -104,8 +104,15 @@ func (m *simulation) noteEnd(k *simKeeper) {
 	}
 }
 
-// noteLoss notes that a supervisor has died.
-func (m *simulation) noteLoss(k *simKeeper) { m.truthOf(k.g.Job).failed++ }
+// noteDeath notes that a supervisor has died. If its workers had ended before, their holders have written how.
+func (m *simulation) noteDeath(k *simKeeper) {
+	if k.exits != nil && !k.unheld {
+		m.meet(metHeld)
+		m.noteEnd(k)
+		return
+	}
+	m.truthOf(k.g.Job).failed++
+}
 
 // noteFinal notes that the scheduler has said that a job has ended.
 func (m *simulation) noteFinal(id job.ID) { m.truthOf(id).final = true }

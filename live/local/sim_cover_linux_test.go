@@ -35,6 +35,7 @@ const (
 	metFullStart  = "start of the scheduler that found the disk full"
 	metHung       = "supervisor that hung through its deadline, and was killed"
 	metKilled     = "supervisor that was killed by others"
+	metHeld       = "supervisor that died after its workers, before it wrote how they ended"
 	metOrphans    = "processes that outlived their supervisor"
 	metLate       = "workers that were late, and were killed at their deadline"
 	metTwice      = "message that came twice"
@@ -44,7 +45,7 @@ const (
 
 // wanted are the names of all that a thousand simulations must meet.
 func wanted() []string {
-	all := []string{metCrashNow, metCrash, metPower, metName, metWrite, metTorn, metFullPlan, metFullKeeper, metFullStart, metHung, metKilled, metOrphans, metLate, metTwice, metEarlier, metFirm}
+	all := []string{metCrashNow, metCrash, metPower, metName, metWrite, metTorn, metFullPlan, metFullKeeper, metFullStart, metHung, metKilled, metHeld, metOrphans, metLate, metTwice, metEarlier, metFirm}
 	for _, step := range crashPoints {
 		all = append(all, "crash at "+step)
 	}

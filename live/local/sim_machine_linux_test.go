@@ -2,6 +2,7 @@ package local
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -37,6 +38,7 @@ type simKeeper struct {
 	orphans   bool // processes that outlive the supervisor do
 	notice    *supervisor.Notice
 	exits     []supervisor.Exit // of workers that are over; nil: they are not
+	unheld    bool              // the disk was too full for the exit files
 	program
 }
 
@@ -104,11 +106,15 @@ func (k *simKeeper) save() error {
 	if reflect.DeepEqual(k.record, k.written) {
 		return nil
 	}
-	k.m.disk.Outside(func() { err = supervisor.WriteFile(filepath.Join(k.dir, "state.json"), k.record) })
-	switch {
-	case err == nil:
+	if err = k.write("state.json", k.record); err == nil {
 		k.written = k.record
-	case errors.Is(err, unix.ENOSPC):
+	}
+	return err
+}
+
+func (k *simKeeper) write(name string, v any) (err error) {
+	k.m.disk.Outside(func() { err = supervisor.WriteFile(filepath.Join(k.dir, name), v) })
+	if errors.Is(err, unix.ENOSPC) {
 		k.m.meet(metFullKeeper)
 	}
 	return err
@@ -197,6 +203,12 @@ func (k *simKeeper) over(e supervisor.Exit) {
 	}
 	k.m.trace("workers of %v are over: %v", k, e)
 	k.up = false
+	for rank := range k.slots { // holders do this
+		if err := k.write(fmt.Sprintf("exit.%d.json", rank), e); err != nil {
+			k.unheld = true
+			break
+		}
+	}
 	k.end()
 }
 
@@ -233,7 +245,7 @@ func (k *simKeeper) on() bool { return !k.gone || k.orphans }
 func (k *simKeeper) kill() {
 	if !k.gone {
 		k.m.trace("supervisor of %v is killed", k)
-		k.m.noteLoss(k)
+		k.m.noteDeath(k)
 		k.leave()
 	}
 }
@@ -284,7 +296,7 @@ func (m *simulation) tagged(tag string) map[int]string {
 func (m *simulation) losePower() error {
 	for _, k := range m.keepers {
 		if !k.gone {
-			m.noteLoss(k)
+			m.noteDeath(k)
 		}
 		k.leave()
 		k.orphans = false

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/sys/unix"
 )
 
@@ -347,4 +348,97 @@ func cgroup(t *testing.T) string {
 	}
 	t.Skip("no cgroup of version 2 can be made here")
 	return ""
+}
+
+// TestSupervisorDiesAtTheEnd kills 50 supervisors between the last step of the program and the record of its end. The
+// holders know how the workers ended, so that nobody has a reason to run the steps again.
+func TestSupervisorDiesAtTheEnd(t *testing.T) {
+	const (
+		steps    = `for i in 1 2 3 4 5; do echo $RANK.$i >>$T/steps; done; `
+		tellsOne = `[ $RANK = 1 ] && kill -9 $(sed 's/.*"keeper":{"pid":\([0-9]*\).*/\1/' ${OXGANG_NOTICE%notice.json}state.json); `
+	)
+	for i := range 50 {
+		t.Run(strconv.Itoa(i), func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, 2, steps+"echo last words; exit 0")
+			var flags []string
+			if moments := []step{stepReaped, stepOver, stepSwept}; i%5 < len(moments) {
+				flags = []string{"-die", strconv.Itoa(int(moments[i%5]))}
+			} else { // while the interpreter ends, up to half a second after its last line
+				b.launch.Command[2] = steps + tellsOne + fmt.Sprintf("sleep 0.%02d; echo last words; exit $((%d * RANK))", i, 5*(i%5-3))
+			}
+			b.start(flags...)
+			b.until("the end", func() bool { held, err := held(b.dir); return err == nil && !held })
+			want := []Exit{{}, {}}
+			if i%5 == 4 {
+				want[1].Code = 5
+			}
+			s := b.look()
+			if diff := cmp.Diff(want, s.Workers); diff != "" || s.Phase != Gone || (s.Detail == "") != want[1].OK() {
+				t.Errorf("got %+v, want a dead supervisor, and how the workers ended:\n%s", s, diff)
+			}
+			if got := b.file("steps", 10); len(got) != 10 {
+				t.Errorf("steps %q, want each once", got)
+			}
+			if len(flags) > 0 {
+				return // the dead supervisor may have read the last words
+			}
+			b.until("the last words", func() bool {
+				text, err := os.ReadFile(b.launch.Log)
+				return err == nil && strings.Contains(string(text), "[rank 1] last words\n")
+			})
+		})
+	}
+}
+
+// TestHolderDies: its worker dies with it, and that is how the worker ended.
+func TestHolderDies(t *testing.T) {
+	b := newBench(t, 2, deaf)
+	b.launch.Grace = 0
+	b.start()
+	pids := b.file("pids", 2)
+	b.phase(Running)
+	if err := b.holder(1).signal(unix.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	if s := b.end(); s.Workers[1] != (Exit{Signal: 9}) || running(t, pids[0]) || running(t, pids[1]) {
+		t.Errorf("got %+v, want both workers killed", s)
+	}
+}
+
+// holder returns the parent process of a worker.
+func (b *bench) holder(rank int) process {
+	b.t.Helper()
+	r, err := readRecord(b.dir)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	worker, err := readProc(r.Workers[rank].PID)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	p, err := readProc(worker.parent)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return p.process
+}
+
+// TestHolderHangs: a holder that was stopped does not keep the lock after the death of its supervisor.
+func TestHolderHangs(t *testing.T) {
+	b := newBench(t, 1, deaf)
+	b.start()
+	b.phase(Running)
+	h := b.holder(0)
+	if err := h.signal(unix.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	b.until("its halt", func() bool {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", h.PID))
+		return err == nil && strings.Contains(string(text), ") T ")
+	})
+	if err := Kill(b.dir); err != nil {
+		t.Fatal(err)
+	}
+	b.phase(Gone)
 }

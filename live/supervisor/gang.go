@@ -26,9 +26,10 @@ func (sv *supervisor) reap() bool {
 		case pid == 0:
 			return true
 		}
-		if rank, ok := sv.ranks[pid]; ok {
+		if c, ok := sv.ranks[pid]; ok {
+			at(stepReaped)
 			delete(sv.ranks, pid)
-			sv.over(rank, exitOf(status))
+			sv.over(c.rank, c.exit(status))
 		}
 	}
 }
@@ -67,18 +68,11 @@ func (sv *supervisor) terminate() {
 		return
 	}
 	sv.stopping = true
-	for pid := range sv.ranks {
-		sv.note(notOver(unix.Kill(pid, unix.SIGTERM))) // not reaped yet, so the pid is not reused
+	for _, c := range sv.ranks {
+		sv.note(c.worker.signal(unix.SIGTERM))
 	}
 	sv.enter(Stopping)
 	at(stepStopping)
-}
-
-func notOver(err error) error {
-	if errors.Is(err, unix.ESRCH) {
-		return nil
-	}
-	return err
 }
 
 func (sv *supervisor) enforce() {
@@ -103,7 +97,7 @@ func (sv *supervisor) killAll() int {
 	}
 	n := 0
 	for _, p := range below(all, func(pid int) bool { return pid == os.Getpid() }) {
-		if p.zombie {
+		if sv.ranks[p.PID] != nil || p.zombie {
 			continue
 		}
 		n++

@@ -3,6 +3,7 @@
 package supervisor
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -33,9 +34,19 @@ func Look(dir string) (State, error) {
 	case alive:
 		return State{Phase: Starting}, nil
 	case r != nil:
-		return State{Phase: Gone, Detail: r.Detail, Note: r.Note}, nil
+		exits := readExits(dir)
+		return State{Phase: Gone, Workers: exits, Detail: cmp.Or(r.Detail, failure(exits)), Note: r.Note}, nil
 	}
 	return State{Phase: Absent}, nil // removed in the meantime
+}
+
+func failure(exits []Exit) string {
+	for rank, e := range exits {
+		if !e.OK() {
+			return fmt.Sprintf("worker %d: %v", rank, e)
+		}
+	}
+	return ""
 }
 
 // Stop stops the workers of the supervisor with directory dir. It sends SIGTERM to every worker now, and SIGKILL to
@@ -59,15 +70,15 @@ func Stop(dir string, n Notice) error {
 	return nil
 }
 
-// Kill sends SIGKILL to the supervisor with directory dir, which also kills its workers. Use it if a deadline has
-// passed without effect. Look then returns Gone, and Sweep kills remaining processes.
+// Kill sends SIGKILL to the supervisor with directory dir, which also kills its workers, within a second. Use it if a
+// deadline has passed without effect. Look then returns Gone, and Sweep kills remaining processes.
 func Kill(dir string) error {
 	r, err := readRecord(dir)
 	if err == nil && r == nil {
 		err = errors.New("its process is not known")
 	}
 	if err == nil {
-		err = notOver(signalProcess(r.Supervisor, unix.SIGKILL))
+		err = signalProcess(r.Supervisor, unix.SIGKILL)
 	}
 	if err != nil {
 		return fmt.Errorf("supervisor: kill: %w", err)

@@ -27,6 +27,7 @@ const (
 	stepReported                 // Start has returned
 	stepForked                   // once for each worker
 	stepRunning
+	stepReaped   // a holder has ended
 	stepStopping // SIGTERM was sent
 	stepKilled   // SIGKILL was sent
 	stepOver     // all workers have ended
@@ -62,8 +63,8 @@ type supervisor struct {
 
 	complaints int
 
-	ranks   map[int]int // running workers by pid
-	pipes   []*os.File  // their output
+	ranks   map[int]*child // holders of running workers, by pid of the holder
+	pipes   []*os.File     // their output
 	readers sync.WaitGroup
 
 	stopping bool
@@ -75,6 +76,9 @@ type supervisor struct {
 // Main is the main function of a supervisor. dir is the absolute path of its directory. Main returns after it has
 // written how the workers ended, or at once with an error if it cannot start.
 func Main(dir string) error {
+	if text := os.Getenv(holderOrder); text != "" {
+		return hold(dir, text)
+	}
 	runtime.LockOSThread()
 	runtime.GOMAXPROCS(1) // a flood of output uses one core only
 	lock, report, err := inherit(dir)
@@ -132,7 +136,7 @@ func closeOnExec() error {
 }
 
 func begin(dir string, lock *os.File) (*supervisor, error) {
-	sv := &supervisor{dir: dir, lock: lock, launch: &Launch{}, ranks: map[int]int{}}
+	sv := &supervisor{dir: dir, lock: lock, launch: &Launch{}, ranks: map[int]*child{}}
 	if err := unbegun(dir); err != nil {
 		return nil, err
 	}

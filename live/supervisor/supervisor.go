@@ -1,14 +1,16 @@
 // Package supervisor starts, watches and stops the worker processes of one generation (one start) of a job. A
 // supervisor is a small separate process, so that workers, output and exit statuses outlive the scheduler.
 //
-// A generation has a directory with four files: launch.json, the lock of the supervisor, state.json and notice.json
-// (a request to stop). Invariants, each with a test that seeds the defect:
+// A generation has a directory with four files and one for each worker: launch.json, the lock of the supervisor,
+// state.json, notice.json (a request to stop) and exit.RANK.json. Invariants, each with a test that seeds the defect:
 //
 // 1. A generation begins at most once. Its supervisor holds the lock from before launch.json is written, and
 // state.json exists before the first worker.
 // 2. state.json says Ended only when no process of the generation is left.
 // 3. The supervisor writes the exit statuses before it releases the lock, and retries as often as needed.
-// 4. When the supervisor dies, its workers die with it. Sweep kills their remaining processes.
+// 4. When the supervisor dies, its workers die within a second. Sweep kills their remaining processes.
+// 5. Each worker has a holder, its parent process, which writes exit.RANK.json before it ends, also after the death of
+// the supervisor.
 package supervisor
 
 import (
@@ -77,13 +79,13 @@ const (
 	Running  Phase = "running"
 	Stopping Phase = "stopping" // on notice, or because a worker failed
 	Ended    Phase = "ended"    // no process is left
-	Gone     Phase = "gone"     // the supervisor died before the end: call Sweep
+	Gone     Phase = "gone"     // the supervisor died before it wrote the end: call Sweep
 )
 
 // A State is the state of one start of a job.
 type State struct {
 	Phase   Phase
-	Workers []Exit    // by rank, if Ended
+	Workers []Exit    // by rank, if Ended, or if Gone and all workers had ended by themselves
 	Ended   time.Time // if Ended
 	Killed  bool
 	Tail    []string // last lines of output, at most 20, if Ended

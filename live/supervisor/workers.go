@@ -74,34 +74,30 @@ func freePort() (int, error) {
 }
 
 func (sv *supervisor) startWorker(rank, port int) error {
-	env := sv.environ(rank, port)
-	path, err := program(sv.launch, env)
-	if err != nil {
-		return err
-	}
 	read, write, err := outputPipe()
 	if err != nil {
 		return err
 	}
 	defer write.Close()
-	pid, err := sv.fork(rank, path, env, write)
+	pid, c, err := sv.startHolder(rank, port, write)
 	if err != nil {
-		return errors.Join(sv.explain(path, err), read.Close())
+		return errors.Join(err, read.Close())
 	}
-	sv.ranks[pid] = rank
-	p, err := readProc(pid) // not reaped yet, so it is there
-	sv.note(err)
-	sv.rec.Workers = append(sv.rec.Workers, p.process)
-	prefix := ""
-	if rank > 0 {
-		prefix = fmt.Sprintf("[rank %d] ", rank)
-	}
+	sv.ranks[pid] = c
+	sv.rec.Workers = append(sv.rec.Workers, c.worker)
 	sv.pipes = append(sv.pipes, read)
 	sv.readers.Go(func() {
 		defer read.Close()
-		copyLines(sv.log, read, prefix)
+		copyLines(sv.log, read, prefixOf(rank))
 	})
 	return nil
+}
+
+func prefixOf(rank int) string {
+	if rank == 0 {
+		return ""
+	}
+	return fmt.Sprintf("[rank %d] ", rank)
 }
 
 func outputPipe() (read, write *os.File, err error) {
@@ -115,57 +111,50 @@ func outputPipe() (read, write *os.File, err error) {
 	return os.NewFile(uintptr(p[0]), "output"), os.NewFile(uintptr(p[1]), "output"), nil
 }
 
-func (sv *supervisor) fork(rank int, path string, env []string, output *os.File) (int, error) {
-	null, err := os.Open(os.DevNull)
+func (h *holder) fork() (pid int, err error) {
+	env := h.environ()
+	path, err := program(h.launch, env)
 	if err != nil {
 		return 0, err
 	}
-	defer null.Close()
-	unpin, err := pin(sv.launch.Workers[rank].CPUs)
-	sv.note(err)
-	defer unpin()
+	h.note(pin(h.launch.Workers[h.Rank].CPUs))
 	attr := &syscall.ProcAttr{
-		Dir: sv.launch.Dir, Env: env,
-		Files: []uintptr{null.Fd(), output.Fd(), output.Fd()},
-		Sys:   &syscall.SysProcAttr{Setpgid: true, Pdeathsig: deathSignal},
+		Dir: h.launch.Dir, Env: env, Files: []uintptr{0, 1, 2},
+		Sys: &syscall.SysProcAttr{Setpgid: true, Pdeathsig: deathSignal},
 	}
-	if u := sv.launch.User; u != nil { // before it enters its directory
+	if u := h.launch.User; u != nil { // before it enters its directory
 		attr.Sys.Credential = u.Credential()
 	}
-	fd, grouped := sv.group.worker(rank)
-	if !grouped {
-		return syscall.ForkExec(path, sv.launch.Command, attr)
+	if h.Grouped {
+		attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, groupFD
 	}
-	attr.Sys.UseCgroupFD, attr.Sys.CgroupFD = true, fd
-	pid, err := syscall.ForkExec(path, sv.launch.Command, attr)
-	if err == nil {
-		return pid, nil
+	pid, err = syscall.ForkExec(path, h.launch.Command, attr)
+	if err != nil && h.Grouped {
+		// Retry without the cgroup, to learn whether the program or the cgroup is the problem.
+		before := err
+		attr.Sys.UseCgroupFD = false
+		if pid, err = syscall.ForkExec(path, h.launch.Command, attr); err == nil {
+			h.note(fmt.Errorf("worker %d: not in its cgroup: %w", h.Rank, before))
+		}
 	}
-	// Retry without the cgroup, to learn whether the program or the cgroup is the problem.
-	attr.Sys.UseCgroupFD = false
-	pid, again := syscall.ForkExec(path, sv.launch.Command, attr)
-	if again == nil {
-		sv.note(fmt.Errorf("worker %d: not in its cgroup: %w", rank, err))
+	if err != nil {
+		err = explain(h.launch, path, err)
 	}
-	return pid, again
+	return pid, err
 }
 
-func pin(cpus []int) (unpin func(), err error) {
-	var before, set unix.CPUSet
+func pin(cpus []int) error {
 	if cpus == nil {
-		return func() {}, nil
+		return nil
 	}
+	var set unix.CPUSet
 	for _, cpu := range cpus {
 		set.Set(cpu)
 	}
-	err = unix.SchedGetaffinity(0, &before)
-	if err == nil {
-		err = unix.SchedSetaffinity(0, &set)
+	if err := unix.SchedSetaffinity(0, &set); err != nil {
+		return fmt.Errorf("not pinned to cores %v: %w", cpus, err)
 	}
-	if err != nil {
-		return func() {}, fmt.Errorf("not pinned to cores %v: %w", cpus, err)
-	}
-	return func() { _ = unix.SchedSetaffinity(0, &before) }, nil
+	return nil
 }
 
 // program looks with the rights of the job's user, so the error reveals no more than the user may know.
@@ -186,9 +175,9 @@ func findProgram(l *Launch, env []string) (string, error) {
 	return Program(l.Command[0], l.Dir, env)
 }
 
-func (sv *supervisor) explain(path string, err error) error {
-	name := sv.launch.Command[0]
-	there := sv.launch.User.Do(func() error {
+func explain(l *Launch, path string, err error) error {
+	name := l.Command[0]
+	there := l.User.Do(func() error {
 		_, err := os.Stat(path)
 		return err
 	})
@@ -198,16 +187,16 @@ func (sv *supervisor) explain(path string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-func (sv *supervisor) environ(rank, port int) []string {
-	l, world := sv.launch, strconv.Itoa(len(sv.launch.Workers))
+func (h *holder) environ() []string {
+	l, world, rank := h.launch, strconv.Itoa(len(h.launch.Workers)), h.Rank
 	own := []string{
 		"RANK=" + strconv.Itoa(rank), "LOCAL_RANK=" + strconv.Itoa(rank), "GROUP_RANK=0",
 		"WORLD_SIZE=" + world, "LOCAL_WORLD_SIZE=" + world,
-		"MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + strconv.Itoa(port),
+		"MASTER_ADDR=127.0.0.1", "MASTER_PORT=" + strconv.Itoa(h.Port),
 		"TORCHELASTIC_RUN_ID=" + l.Job + "-" + strconv.Itoa(l.Generation),
 		"TORCHELASTIC_RESTART_COUNT=" + strconv.Itoa(l.Generation-1),
 		runVariable + "=" + l.Tag,
-		"OXGANG_NOTICE=" + filepath.Join(sv.dir, noticeFile),
+		"OXGANG_NOTICE=" + filepath.Join(h.dir, noticeFile),
 	}
 	place := map[string]int{}
 	var env []string

@@ -15,7 +15,7 @@ func (o *Observation) Over() bool {
 // Succeeded reports whether all workers of the start succeeded.
 func (o *Observation) Succeeded() bool {
 	exits := o.State.Workers
-	return o.State.Phase == supervisor.Ended && len(exits) > 0 && !slices.ContainsFunc(exits, func(x supervisor.Exit) bool { return !x.OK() })
+	return o.Over() && len(exits) > 0 && !slices.ContainsFunc(exits, func(x supervisor.Exit) bool { return !x.OK() })
 }
 
 // StoppedOnNotice reports whether some workers stopped because they were asked to, and all others succeeded.
@@ -33,7 +33,7 @@ func (o *Observation) StoppedOnNotice() bool {
 // Detail describes in words how the start ended.
 func (o *Observation) Detail() string {
 	switch {
-	case o.State.Phase == supervisor.Gone:
+	case o.State.Phase == supervisor.Gone && len(o.State.Workers) == 0:
 		return "its supervisor and workers are gone (killed, or the machine restarted)"
 	case o.State.Detail != "":
 		return o.State.Detail

@@ -108,7 +108,7 @@ func (r *rebuilder) resume(j *store.Job, last int) error {
 	switch rigid := j.Spec.NoCheckpoint; {
 	case o.Succeeded():
 		return r.store.End(j.Spec.ID, store.Ending{Outcome: scheduler.Done, At: r.now})
-	case rigid && o.State.Phase == supervisor.Ended && !o.StoppedOnNotice():
+	case rigid && len(o.State.Workers) > 0 && !o.StoppedOnNotice():
 		return r.store.End(j.Spec.ID, store.Ending{Outcome: scheduler.Failed, Detail: o.Detail() + o.LastLines(), At: r.now})
 	}
 	c := store.Change{Job: j.Spec.ID, Generation: last, Status: j.Status, Batch: j.Batch, Failures: j.Failures}
