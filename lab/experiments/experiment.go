@@ -57,6 +57,7 @@ type Check struct {
 	Along     string  `yaml:"along"`
 	Least     bool    `yaml:"least"`
 	Published Figures `yaml:"published"`
+	Why       string  `yaml:"why"` // cause of the figures outside their bands, with an experiment that shows it
 	// Wanted are our targets. Missing one gives the verdict Short, not an error.
 	Wanted Figures `yaml:"wanted"`
 }

@@ -139,6 +139,36 @@ func TestRecords_fit_the_time(t *testing.T) {
 	}
 }
 
+// Every check of a paper with a stored figure outside its band states why, and no other check does.
+func TestRecords_state_why_figures_are_outside(t *testing.T) {
+	all, err := records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all {
+		e, err := Find(r.Experiment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, found, err := stored(r.Experiment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		used := make(map[string]bool)
+		for _, f := range found {
+			used[f.Why] = true
+			if f.Verdict == Outside && f.Why == "" {
+				t.Errorf("%s, %s: %s is %.4g, outside %s: the check needs a why", e.Name, f.Row, f.Metric, f.Ours, f.Band)
+			}
+		}
+		for _, c := range e.Checks {
+			if !used[c.Why] && c.Why != "" {
+				t.Errorf("%s, %s: has a why, but no figure outside", e.Name, c.row())
+			}
+		}
+	}
+}
+
 // A record of other runs, or of other figures, is refused; other bands are applied to it.
 func TestFindings_of_a_record(t *testing.T) {
 	const runs = "runs: [{name: a, policy: sia}, {name: b, policy: fifo}]\n"

@@ -13,10 +13,16 @@ func WritePapers(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	checked, outside, err := total(papers)
+	if err != nil {
+		return err
+	}
 	t := &markdown{}
 	t.line("# Figures of the papers, and ours")
 	t.line("")
 	t.line("Every table and figure of the evaluations, and what reproduces it. [Papers and code](../papers.md) maps equations to code instead.")
+	t.line("Of %d figures with a band, %d (%.0f %%) are inside. The row of each other one has the cause.", checked, checked-outside, 100*float64(checked-outside)/float64(checked))
+	t.line("")
 	t.line("This page is written from stored runs, `lab/experiments/results`: run `oxgang lab reproduce EXPERIMENT --record lab/experiments/results`,")
 	t.line("then `go test ./lab/experiments -run TestPage -update`. Outside: figures outside their band, of all that have one. CPU: processor")
 	t.line("time, median of the stored runs. \"quick\" marks what `oxgang lab reproduce --quick` runs.")
@@ -27,6 +33,28 @@ func WritePapers(w io.Writer) error {
 	}
 	_, err = io.WriteString(w, t.text.String())
 	return err
+}
+
+// total counts the stored figures of the papers that have a band, and those outside it.
+func total(papers []Paper) (checked, outside int, err error) {
+	counted := make(map[string]bool)
+	for _, p := range papers {
+		for _, f := range p.Figures {
+			for _, name := range f.Run {
+				if counted[name] {
+					continue
+				}
+				counted[name] = true
+				_, found, err := stored(name)
+				if err != nil {
+					return 0, 0, err
+				}
+				c, o := Count(found)
+				checked, outside = checked+c, outside+o
+			}
+		}
+	}
+	return checked, outside, nil
 }
 
 func (t *markdown) paper(p *Paper) error {
@@ -89,11 +117,7 @@ func (t *markdown) experiment(name string) error {
 	if err != nil {
 		return err
 	}
-	rec, err := FindRecord(name)
-	if err != nil || rec == nil {
-		return err
-	}
-	found, err := e.Findings(rec)
+	rec, found, err := stored(name)
 	if err != nil {
 		return err
 	}
@@ -106,9 +130,14 @@ func (t *markdown) experiment(name string) error {
 	t.line("%s. Commit %s, seed %d.", e.Title, rec.Commit, rec.Seed)
 	t.line("")
 	t.head([]string{"Run", "Metric", "Published", "Ours", ""})
+	why := ""
 	for _, f := range found {
 		if f.Verdict != Shown {
-			t.row([]string{f.Row, "`" + f.Metric + "`", f.Band, fmt.Sprintf("%.4g", f.Ours), marks[f.Verdict]})
+			mark := marks[f.Verdict]
+			if f.Why != "" && f.Why != why {
+				why, mark = f.Why, mark+": "+f.Why
+			}
+			t.row([]string{f.Row, "`" + f.Metric + "`", f.Band, fmt.Sprintf("%.4g", f.Ours), mark})
 		}
 	}
 	if len(e.Notes) > 0 {
@@ -125,20 +154,12 @@ var marks = map[Verdict]string{Within: "in", Outside: "**out**", Short: "**short
 // Stored returns two table cells on the stored run of an experiment: how many figures are outside their bands, and the
 // processor time, with "quick" if --quick runs it.
 func Stored(name string) (outside, cpu string, err error) {
-	e, err := Find(name)
-	if err != nil {
-		return "", "", err
-	}
-	rec, err := FindRecord(name)
+	rec, found, err := stored(name)
 	if err != nil {
 		return "", "", err
 	}
 	if rec == nil {
 		return "", "not stored", nil
-	}
-	found, err := e.Findings(rec)
-	if err != nil {
-		return "", "", err
 	}
 	quick, err := Quick()
 	cpu = rec.Time()
@@ -147,4 +168,18 @@ func Stored(name string) (outside, cpu string, err error) {
 	}
 	checked, missed := Count(found)
 	return fmt.Sprintf("%d of %d", missed, checked), cpu, err
+}
+
+// stored returns the record of an experiment, compared with the current bands; nil if it has none.
+func stored(name string) (*Record, []Finding, error) {
+	e, err := Find(name)
+	if err != nil {
+		return nil, nil, err
+	}
+	rec, err := FindRecord(name)
+	if err != nil || rec == nil {
+		return nil, nil, err
+	}
+	found, err := e.Findings(rec)
+	return rec, found, err
 }

@@ -22,6 +22,7 @@ type Finding struct {
 	Published  float64 `json:"published"`
 	Band       string  `json:"band"`
 	Verdict    Verdict `json:"verdict"`
+	Why        string  `json:"why,omitempty"` // if outside: the cause
 }
 
 // A Verdict states whether a figure is within its range.
@@ -167,7 +168,12 @@ func (e *Experiment) compare(ours func(*Check, metric) float64) []Finding {
 func (e *Experiment) finding(c *Check, f Figure, figure func(*Check, metric) float64, outside Verdict) Finding {
 	m, _ := findMetric(f.Metric) // checked by Parse
 	ours := figure(c, m)
-	return Finding{e.Name, c.row(), f.Metric, ours, f.Band.Published, f.Band.String(), judge(f.Band, ours, outside)}
+	found := Finding{Experiment: e.Name, Row: c.row(), Metric: f.Metric, Ours: ours, Published: f.Band.Published, Band: f.Band.String()}
+	found.Verdict = judge(f.Band, ours, outside)
+	if found.Verdict == Outside {
+		found.Why = c.Why
+	}
+	return found
 }
 
 func (c *Check) figure(m metric, results map[string][]measured) float64 {

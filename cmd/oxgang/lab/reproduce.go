@@ -281,6 +281,11 @@ func (r *reproduction) print(w io.Writer, e *experiments.Experiment, found []exp
 	if err := tab.Flush(); err != nil {
 		return err
 	}
+	for i, f := range found {
+		if f.Why != "" && (i == 0 || f.Why != found[i-1].Why) {
+			fmt.Fprintf(w, "  why outside, %s: %s\n", f.Row, f.Why)
+		}
+	}
 	for _, note := range e.Notes {
 		fmt.Fprintf(w, "  note: %s\n", note)
 	}
