@@ -4,6 +4,7 @@ package policy
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -192,4 +193,28 @@ type Stats struct {
 // Gap returns the relative distance of a plan's objective from its bound: |bound - objective| / max(1, |objective|).
 func Gap(objective, bound float64) float64 {
 	return math.Abs(bound-objective) / max(1, math.Abs(objective))
+}
+
+// Work is a long computation that a policy runs in the background while it plans further rounds. The
+// scheduler passes its result to the policy once, as Snapshot.Computed. The function must not share data
+// that it or the policy modifies.
+type Work func(ctx context.Context) any
+
+// Do runs the computation and returns its result; a panic becomes an error.
+func (w Work) Do(ctx context.Context) (result any) {
+	defer func() {
+		if r := recover(); r != nil {
+			result = fmt.Errorf("background work panicked: %v", r)
+		}
+	}()
+	return w(ctx)
+}
+
+// A Promiser is a policy that promises some waiting jobs that they start by a certain time, even if more jobs are
+// submitted later.
+type Promiser interface {
+	Policy
+	// Promised returns the promised start of each waiting job that has one, as of the last plan. Call it
+	// with the snapshot of that plan.
+	Promised(s *Snapshot) map[job.ID]time.Time
 }

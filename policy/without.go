@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -67,4 +68,50 @@ func (j *Job) part(of cluster.Placement) cluster.Allocation {
 		a.GPUs, a.CPUs, a.Memory = a.GPUs+s.GPUs, a.CPUs+s.CPUs, a.Memory+s.Memory
 	}
 	return a
+}
+
+// Pinned returns a copy of job j that is non-preemptive. Check then rejects every plan that changes the job's GPUs.
+func (j *Job) Pinned() *Job {
+	row, spec := *j, new(job.Spec)
+	*spec = *j.Spec
+	spec.NonPreemptive = true
+	row.Spec = spec
+	return &row
+}
+
+// Forget deletes jobs that are not in the snapshot from a policy's map known, so that the map does not grow for ever,
+// and returns the map. To save time it changes nothing until the map has more than twice as many entries as the
+// snapshot has jobs, plus 64.
+func Forget[V any](s *Snapshot, known map[job.ID]V) map[job.ID]V {
+	if len(known) <= 2*len(s.Jobs)+64 {
+		return known
+	}
+	there := make(map[job.ID]V, len(s.Jobs))
+	for _, j := range s.Jobs {
+		if v, ok := known[j.ID]; ok {
+			there[j.ID] = v
+		}
+	}
+	return there
+}
+
+// A Rememberer is a policy whose plans depend on earlier rounds, and that can save and restore this state.
+// A second policy, made with the same options and given the saved state, must return identical plans from
+// then on. Caches, and data that follows from the next snapshot, need not be saved. Job rows, specs, models
+// and the cluster are saved as references (memory.Shared), because a policy may compare their addresses.
+//
+// A policy that does not implement it must not depend on earlier rounds.
+type Rememberer interface {
+	Policy
+	memory.Rememberer
+}
+
+// Remember implements memory.Rememberer.
+func (d *Decision) Remember(m *memory.Codec) {
+	m.Fields(&d.Allocation, &d.Placement, &d.Batch, &d.Why)
+}
+
+// Remember implements memory.Rememberer.
+func (r *Reason) Remember(m *memory.Codec) {
+	m.Fields((*uint8)(&r.Kind), &r.Config, &r.Value, &r.Limit)
 }

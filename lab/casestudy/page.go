@@ -5,8 +5,11 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"slices"
 	"sync"
+	"time"
 
+	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
@@ -57,3 +60,69 @@ const layoutHTML = `<!doctype html>
 {{end}}{{range .Charts}}<h2>{{.Title}}</h2>
 {{template "figure" .Figure}}{{end}}</body></html>
 `
+
+// A HeatMap is a table with cells that are shaded by their values.
+type HeatMap struct {
+	Title, Intro, Down, Across string // Down and Across are axis titles
+	Columns                    []string
+	Rows                       []HeatRow
+}
+
+// A HeatRow is a row of a HeatMap, with a cell per column.
+type HeatRow struct {
+	Name  string
+	Cells []HeatCell
+}
+
+// A HeatCell is a text on a shade from 0 (lightest) to 1, optionally with a frame.
+type HeatCell struct {
+	Text   string
+	Heat   float64
+	Marked bool
+}
+
+var coldest, hottest = [3]float64{0xf7, 0xfb, 0xff}, [3]float64{0x2f, 0x7f, 0xbc}
+
+// Colour returns the background colour of the cell in CSS syntax.
+func (c *HeatCell) Colour() string {
+	heat := min(max(c.Heat, 0), 1)
+	var rgb [3]int
+	for i := range rgb {
+		rgb[i] = int(coldest[i] + heat*(hottest[i]-coldest[i]))
+	}
+	return fmt.Sprintf("#%02x%02x%02x", rgb[0], rgb[1], rgb[2])
+}
+
+// A Clock returns the processor time that the program has used so far. A nil Clock always reads 0.
+type Clock func() time.Duration
+
+// Read returns the processor time used so far.
+func (c Clock) Read() time.Duration {
+	if c == nil {
+		return 0
+	}
+	return c()
+}
+
+// Makespan returns when the last of the jobs ends. They start in the given order, each on the core that is free first.
+// It panics if cores is below 1. Source: thesis §5.2 ("estimated parallel runtimes computed mathematically for 64
+// cores").
+func Makespan(jobs []time.Duration, cores int) time.Duration {
+	free := make([]time.Duration, cores)
+	for _, d := range jobs {
+		i := 0
+		for c := range free {
+			if free[c] < free[i] {
+				i = c
+			}
+		}
+		free[i] += d
+	}
+	return slices.Max(free)
+}
+
+// Quantile returns the smallest duration such that at least a fraction q of all durations is not above it. The
+// durations may be in any order.
+func Quantile(all []time.Duration, q float64) time.Duration {
+	return metrics.Quantile(slices.Sorted(slices.Values(all)), q)
+}

@@ -13,6 +13,7 @@ import (
 	"github.com/oxgang/oxgang/lab/casestudy/rounds"
 	"github.com/oxgang/oxgang/lab/casestudy/shards"
 	"github.com/oxgang/oxgang/lab/casestudy/te"
+	_ "github.com/oxgang/oxgang/policy/rivals" // to compare all policies
 	"github.com/oxgang/oxgang/simulate/run"
 )
 

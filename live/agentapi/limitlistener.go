@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 )
 
 // A limitListener accepts a limited number of connections. When it is full, a new connection replaces the one that
@@ -147,4 +148,33 @@ func giveUp(r *http.Request) {
 	v.listener.mu.Lock()
 	defer v.listener.mu.Unlock()
 	v.listener.setQuiet(v)
+}
+
+// A bucket limits requests: up to size tokens, refilled at rate per second.
+type bucket struct {
+	rate, size float64
+
+	mu   sync.Mutex
+	left float64
+	last time.Time
+}
+
+func newBucket(perSecond float64, size int) *bucket {
+	return &bucket{rate: perSecond, size: float64(size), left: float64(size)}
+}
+
+func (b *bucket) take(now time.Time) time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if since := now.Sub(b.last); since > 0 {
+		if !b.last.IsZero() {
+			b.left = min(b.size, b.left+since.Seconds()*b.rate)
+		}
+		b.last = now
+	}
+	if b.left >= 1 {
+		b.left--
+		return 0
+	}
+	return time.Duration((1 - b.left) / b.rate * float64(time.Second))
 }

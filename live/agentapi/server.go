@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
 )
 
 // Jobs is implemented by backends to receive the messages of their jobs. Its methods may be called concurrently, but
@@ -132,3 +134,16 @@ func (s *Server) account(id job.ID) *account {
 	}
 	return a
 }
+
+type forgetter struct{ server *Server }
+
+// Forgetter returns an observer of the scheduler that deletes the server's data about each job when it ends.
+func (s *Server) Forgetter() scheduler.Observer { return forgetter{s} }
+
+func (f forgetter) Event(_ time.Time, ev scheduler.Event) {
+	if e, ok := ev.(scheduler.Exited); ok && e.Outcome != scheduler.Lost {
+		f.server.Forget(e.Job)
+	}
+}
+
+func (forgetter) Round(*policy.Snapshot, *policy.Plan, []scheduler.Action) {}

@@ -1,12 +1,15 @@
 package control
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 
 	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/internal/strict"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -54,4 +57,23 @@ func asError(err error) *Error {
 		return &Error{Status: http.StatusRequestEntityTooLarge, Message: fmt.Sprintf("request larger than %d bytes; the environment is usually the largest part", maxBody)}
 	}
 	return &Error{Status: http.StatusInternalServerError, Message: err.Error()}
+}
+
+func decode(r io.Reader, v any) error {
+	text, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	switch text = bytes.TrimSpace(text); {
+	case len(text) == 0:
+		err = errors.New("empty, want a JSON object")
+	case text[0] != '{':
+		err = errors.New("want a JSON object")
+	default:
+		err = strict.Decode(text, v)
+	}
+	if err != nil {
+		return Refuse("request: %v", err)
+	}
+	return nil
 }

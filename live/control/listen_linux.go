@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"syscall"
 	"time"
 )
@@ -79,4 +82,25 @@ func private(dir string, most fs.FileMode) error {
 		return fmt.Errorf("state directory %s: belongs to uid %d, want %d", dir, owner.Uid, os.Geteuid())
 	}
 	return nil
+}
+
+const mostQuiet = 64
+
+type quietList struct {
+	mu    sync.Mutex
+	conns []net.Conn
+}
+
+func (q *quietList) note(c net.Conn, state http.ConnState) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.conns = slices.DeleteFunc(q.conns, func(o net.Conn) bool { return o == c })
+	if state != http.StateNew && state != http.StateIdle {
+		return
+	}
+	q.conns = append(q.conns, c)
+	if len(q.conns) > mostQuiet {
+		_ = q.conns[0].Close()
+		q.conns = q.conns[1:]
+	}
 }

@@ -6,9 +6,11 @@ import (
 	"strings"
 
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdk "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
 )
 
 var endpoints = []string{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"}
@@ -43,4 +45,31 @@ func NewTraces(ctx context.Context, service, version string) (*sdk.TracerProvide
 		return nil, fmt.Errorf("traces: resource: %w", err)
 	}
 	return sdk.NewTracerProvider(sdk.WithBatcher(e), sdk.WithResource(r)), nil
+}
+
+// Spans returns a listener of a Watch. It exports each round as a trace with one span for each stage.
+func Spans(p trace.TracerProvider, queue string) func(*Timing) {
+	t := p.Tracer("github.com/oxgang/oxgang/live/monitor")
+	return func(r *Timing) {
+		attrs := trace.WithAttributes(attribute.String("oxgang.queue", queue), attribute.Int("oxgang.round", r.Seq))
+		ctx, span := t.Start(context.Background(), "round", trace.WithTimestamp(r.Begun), attrs)
+		for i := range r.Stages {
+			stage(ctx, t, &r.Stages[i])
+		}
+		if r.Refused != "" {
+			span.SetStatus(codes.Error, r.Refused)
+		}
+		span.End(trace.WithTimestamp(r.Ended))
+	}
+}
+
+func stage(ctx context.Context, t trace.Tracer, s *Stage) {
+	_, span := t.Start(ctx, s.Name, trace.WithTimestamp(s.Begun))
+	if s.Interrupted {
+		span.SetAttributes(attribute.Bool("oxgang.interrupted", true))
+	}
+	if s.Err != nil {
+		span.SetStatus(codes.Error, s.Err.Error())
+	}
+	span.End(trace.WithTimestamp(s.Ended))
 }

@@ -2,7 +2,11 @@ package slurm
 
 import (
 	"cmp"
+	"context"
 	"slices"
+	"time"
+
+	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
 // A Place is a waiting job, with its priority and nice value in Slurm.
@@ -77,4 +81,49 @@ func targets(places []Place) []int64 {
 func behind(sorted []int64, priority int64) int {
 	n, _ := slices.BinarySearch(sorted, priority)
 	return n
+}
+
+type booter interface {
+	Booted(ctx context.Context) (string, error)
+}
+
+type boot struct {
+	at        string    // empty: unknown
+	restarted time.Time // zero: never
+}
+
+// settled reports whether slurmctld has known its nodes for a while. A killed slurmctld may have read a state from
+// before the start of a job that still runs. If that job is started again too early, Slurm drains the node
+// ("Duplicate jobid"). Source: observed, Slurm 22.05.
+func (b *Backend) settled(ctx context.Context) (bool, error) {
+	s, ok := b.o.Slurm.(booter)
+	if !ok {
+		return true, nil
+	}
+	at, err := s.Booted(ctx)
+	if err != nil {
+		return false, err
+	}
+	if b.boot.at != "" && at != b.boot.at {
+		b.boot.restarted = time.Now()
+	}
+	b.boot.at = at
+	return b.boot.restarted.IsZero() || time.Since(b.boot.restarted) >= backoff, nil
+}
+
+func (b *Backend) unsettled(ctx context.Context, steps []step) ([]step, error) {
+	starts := map[client.ID]bool{}
+	for i := range steps {
+		if steps[i].Verb == Release {
+			starts[steps[i].Job] = true
+		}
+	}
+	if len(starts) == 0 {
+		return steps, nil
+	}
+	ok, err := b.settled(ctx)
+	if ok || err != nil {
+		return steps, err
+	}
+	return slices.DeleteFunc(steps, func(s step) bool { return starts[s.Job] }), nil
 }

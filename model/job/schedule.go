@@ -1,10 +1,13 @@
 package job
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/oxgang/oxgang/model/cluster"
 )
 
 // A ScheduleMode is the rule by which a training program changes its batch size by itself. Source: Shockwave §2.3,
@@ -92,3 +95,31 @@ func (b *BatchSchedule) Validate() error {
 
 // MaxEpochs is the largest number of epochs of a job, because a simulation has an event for each.
 const MaxEpochs = 1_000_000
+
+// Forms has one example of each kind of specification that the jobs of a class have. Kinds differ in Adaptivity, and in
+// the number of GPUs if this is fixed. The most adaptive kind comes first; its example is the job submitted first.
+type Forms []*Spec
+
+// With returns f, with s added if s is of a new kind. It does not modify f.
+func (f Forms) With(s *Spec) Forms {
+	at, found := slices.BinarySearchFunc(f, s, byForm)
+	if found {
+		return f
+	}
+	return slices.Insert(slices.Clone(f), at, s)
+}
+
+func byForm(a, b *Spec) int {
+	if c := cmp.Compare(b.Adaptivity, a.Adaptivity); c != 0 || a.Adaptivity.Has(GPUCount) {
+		return c
+	}
+	return cmp.Compare(a.GPUs, b.GPUs)
+}
+
+// For returns the first specification that may run on configuration c, or nil.
+func (f Forms) For(c cluster.Configuration) *Spec {
+	if i := slices.IndexFunc(f, func(s *Spec) bool { return s.Allows(c) }); i >= 0 {
+		return f[i]
+	}
+	return nil
+}

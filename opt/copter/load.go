@@ -3,6 +3,7 @@ package copter
 import (
 	"math"
 
+	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
@@ -97,4 +98,12 @@ func (s *Solver) quantile(n int) float64 {
 		}
 	}
 	return math.Inf(1)
+}
+
+func init() { engine.Register("copter", engine.Relaxed(continual), nil) }
+
+func continual() (lp.Solver, error) {
+	o := DefaultOptions()
+	o.Polish = true
+	return New(o)
 }

@@ -2,6 +2,7 @@ package copter
 
 import (
 	"math"
+	"sync"
 )
 
 type work struct {
@@ -168,3 +169,21 @@ func sideFor(v, low, up, otherwise float64) float64 {
 }
 
 func clip(v, low, up float64) float64 { return max(low, min(v, up)) }
+
+func parallel(threads, n int, do func(k int)) {
+	if threads = min(threads, n); threads <= 1 {
+		for k := range n {
+			do(k)
+		}
+		return
+	}
+	var wait sync.WaitGroup
+	for t := range threads {
+		wait.Go(func() {
+			for k := t; k < n; k += threads {
+				do(k)
+			}
+		})
+	}
+	wait.Wait()
+}

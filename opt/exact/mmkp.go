@@ -9,6 +9,8 @@ import (
 
 	"github.com/bartolsthoorn/gohighs/highs"
 
+	"github.com/oxgang/oxgang/opt/engine"
+	"github.com/oxgang/oxgang/opt/lp"
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
@@ -86,4 +88,22 @@ func knapsack(p *mmkp.Problem) (m *program, first []int) {
 func (m *program) row(start int, low, up float64) {
 	m.start = append(m.start, start)
 	m.rowLow, m.rowUp = append(m.rowLow, low), append(m.rowUp, up)
+}
+
+func init() {
+	var missing error
+	if !Available {
+		missing = ErrUnavailable
+	}
+	engine.Register("exact", engine.Integral(Solve), missing)
+	engine.Register("lp-exact", engine.Relaxed(func() (lp.Solver, error) { return New(DefaultOptions()) }), missing)
+	if Available {
+		engine.RegisterExact(engine.Exact{Knapsack: Solve, Vertex: vertex})
+	}
+}
+
+func vertex() (lp.Solver, error) {
+	o := DefaultOptions()
+	o.Method = Simplex
+	return New(o)
 }

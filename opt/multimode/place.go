@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math/bits"
 	"slices"
+
+	"github.com/oxgang/oxgang/internal/memory"
 )
 
 type packing struct {
@@ -208,4 +210,10 @@ func (k *packing) undo(first int) {
 		}
 	}
 	k.log = k.log[:first]
+}
+
+// Remember implements memory.Rememberer.
+func (s *Schedule) Remember(m *memory.Codec) {
+	memory.Slice(m, &s.Runs, func(r *Run, m *memory.Codec) { m.Fields(&r.Mode, &r.Rounds) })
+	m.Fields(&s.Value, &s.Bound, &s.Prices, &s.Solves, &s.Interrupted)
 }

@@ -2,11 +2,13 @@ package boa
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
@@ -180,4 +182,75 @@ func (p *Policy) draw(j *policy.Job) float64 {
 		p.tickets[j.ID] = place
 	}
 	return place
+}
+
+// Options configure BOA Constrictor.
+type Options struct {
+	// Budget is the mean spending allowed per hour, in GPU-hours or money. Default 0: no limit (§3.1: b).
+	Budget float64
+	Money  bool   // whether Budget is money; default false: GPU-hours
+	Method Method // how widths are chosen; default Mixture
+	Widest int    // largest number of GPUs of a job; default 64 (§6.3, the limit of the paper's simulator)
+	// Recompute is the minimum time between computations of widths. Default 15 min (§5.2).
+	Recompute time.Duration
+	// Window and Slack limit spending: in any Window it is at most Budget plus Slack. Default 7 days and 2 %.
+	Window time.Duration
+	Slack  float64
+	// Horizon is the time over which the policy corrects past over- and underspending. Default 7 days, because a
+	// price that follows every burst makes jobs slower. If 0, past spending and Window have no effect.
+	Horizon time.Duration
+}
+
+// DefaultOptions returns the default settings.
+func DefaultOptions() Options {
+	return Options{Widest: 64, Recompute: 15 * time.Minute, Window: 7 * 24 * time.Hour, Slack: 0.02, Horizon: 7 * 24 * time.Hour}
+}
+
+// Validate returns all errors in o, joined.
+func (o *Options) Validate() error {
+	var errs []error
+	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if !(o.Budget >= 0) || math.IsInf(o.Budget, 0) {
+		bad("budget %v per hour, want a number of at least 0", o.Budget)
+	}
+	if o.Method > Published {
+		bad("method %d, want at most %d", o.Method, Published)
+	}
+	if o.Widest < 1 || o.Widest > 4096 {
+		bad("widest %d GPUs, want 1 to 4096", o.Widest)
+	}
+	if o.Recompute < 0 {
+		bad("recompute after %v, want at least 0", o.Recompute)
+	}
+	if o.Window < time.Hour || !(o.Slack >= 0 && o.Slack <= 1) {
+		bad("window %v with slack %v, want at least 1h and 0 to 1", o.Window, o.Slack)
+	}
+	if o.Horizon < 0 {
+		bad("horizon %v, want at least 0", o.Horizon)
+	}
+	return errors.Join(errs...)
+}
+
+// Remember saves and restores the policy's state (policy.Rememberer). After the first plan the state can be restored
+// only in the same process, because it refers to statistics of job classes that are in memory; in another process m
+// reports an error.
+func (p *Policy) Remember(m *memory.Codec) {
+	working := p.work != nil
+	if !m.Sharing() && !p.at.IsZero() {
+		m.Fail("boa: widths: %w", errors.ErrUnsupported)
+	}
+	m.Fields(&p.ledger.begun, &p.rate, &p.fill.at, &p.fill.used, &p.fill.gpus, &p.fill.had, &p.fill.paid, &p.at, &p.failed, &working)
+	memory.Slice(m, &p.ledger.points, func(at *point, m *memory.Codec) { m.Fields(&at.at, &at.spent, &at.width) })
+	memory.Slice(m, &p.nodes, (*cluster.Rental).Remember)
+	memory.Map(m, &p.needs, func(all *[]need, m *memory.Codec) {
+		memory.Slice(m, all, func(n *need, m *memory.Codec) { m.Fields(&n.at, &n.nodes) })
+	})
+	memory.Map(m, &p.tickets, memory.Float)
+	memory.Map(m, &p.drawn, memory.Number)
+	memory.Shared(m, &p.widths)
+	memory.Slice(m, &p.asked.classes, func(c **perf.ClassStats, m *memory.Codec) { memory.Shared(m, c) })
+	memory.Slice(m, &p.asked.offers, (*cluster.Offer).Remember)
+	if m.Fields(&p.asked.budget, &p.asked.fill); m.Decoding() && working {
+		p.work = p.computing()
+	}
 }

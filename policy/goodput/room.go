@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
 // Room. Enough GPUs may be free, yet on nodes held by jobs of later levels without checkpoints; the placer moves only
@@ -145,4 +146,29 @@ func (m *room) stop(r *Row) {
 		m.l.reclaimed[r] = m.stage%2 == 0
 		m.occupy(r, -1)
 	}
+}
+
+func (l *levelled) growth(r *Row) (all []option) {
+	it := &r.item
+	has := l.sol.Pick[it.number]
+	if has < 0 || r.Pinned() {
+		return nil
+	}
+	for c := range it.choices {
+		more := it.choices[c].Amount - it.choices[has].Amount
+		gain := it.value(c) - it.value(has)
+		if more > 0 && gain > 0 && it.choices[c].Resource == it.choices[has].Resource {
+			all = append(all, option{c, mmkp.Choice{Value: gain, Use: mmkp.Use{Resource: it.choices[c].Resource, Amount: more}, More: beyond(&it.choices[c], &it.choices[has])}})
+		}
+	}
+	return all
+}
+
+func beyond(c, other *mmkp.Choice) (more []mmkp.Use) {
+	for _, u := range c.More {
+		if n := u.Amount - other.Uses(u.Resource); n > 0 {
+			more = append(more, mmkp.Use{Resource: u.Resource, Amount: n})
+		}
+	}
+	return more
 }

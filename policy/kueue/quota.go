@@ -1,6 +1,10 @@
 package kueue
 
-import "math"
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/internal/memory"
+)
 
 type ledger struct {
 	queues []ClusterQueue
@@ -79,4 +83,10 @@ func (l *ledger) most(q, k int) int {
 		limit = f.Nominal + f.Borrow
 	}
 	return min(limit, n+f.guaranteed())
+}
+
+// Remember implements policy.Rememberer.
+func (p *Policy) Remember(m *memory.Codec) {
+	m.Fields(&p.next)
+	memory.Map(m, &p.admitted, func(a *admission, m *memory.Codec) { m.Fields(&a.flavor, &a.number) })
 }

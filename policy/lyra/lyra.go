@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -147,4 +148,9 @@ func (p *Policy) keep(r *demands) {
 			delete(p.curves, at)
 		}
 	}
+}
+
+// Remember implements policy.Rememberer. Caches are not stored.
+func (p *Policy) Remember(m *memory.Codec) {
+	memory.Map(m, &p.bases, func(b *base, m *memory.Codec) { m.Fields(&b.on, &b.seen) })
 }

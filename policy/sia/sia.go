@@ -2,8 +2,13 @@ package sia
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math"
+	"time"
 
+	"github.com/oxgang/oxgang/internal/memory"
+	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/goodput"
 )
@@ -47,4 +52,65 @@ func (p *Policy) value(s *policy.Snapshot) func([]*goodput.Row) {
 			r.Worth = goodput.Worth{Weight: 1, Base: p.o.Lambda, Factor: p.restartFactor(r.Job(), s.Now)}
 		}
 	}
+}
+
+// Solvers of the allocation program; engine.Names lists all solvers.
+const (
+	Price = "price" // prices GPUs, then searches by branch and bound
+	Exact = "exact" // the solver HiGHS
+)
+
+// Options configure Sia.
+type Options struct {
+	goodput.Options         // P -0.5 (§3.3.4), Growth 2 (§3.3.1), Solver Price and Cells by default
+	Lambda          float64 // λ: penalty for giving a job nothing; default 1.1 (§3.4.3)
+	FreeYoung       bool    // no restart factor while a job is younger than a restart takes
+}
+
+// DefaultOptions returns the settings of the thesis.
+func DefaultOptions() Options {
+	return Options{Options: goodput.Options{P: -0.5, Growth: 2, Cells: true, Solver: Price}, Lambda: 1.1}
+}
+
+// PublicCode selects the rules of Sia's published simulator.
+func (o *Options) PublicCode() {
+	o.Rules = goodput.Rules{RoundCosts: true, ValidMinimum: true, HistoricGrowth: true}
+	o.FreeYoung = true
+}
+
+// Solvers returns the names that Options.Solver accepts.
+func Solvers() []string { return engine.Names() }
+
+// Validate returns all errors in o, joined.
+func (o *Options) Validate() error {
+	err := o.Options.Validate()
+	if !(o.Lambda > 0) || math.IsInf(o.Lambda, 0) {
+		err = errors.Join(err, fmt.Errorf("lambda %v, want more than 0", o.Lambda))
+	}
+	return err
+}
+
+// Remember implements policy.Rememberer.
+func (p *Policy) Remember(m *memory.Codec) { m.Fields(p.program) }
+
+// RestartFactor returns the factor that discounts a job's goodput in configurations for which it must restart. For
+// a job of age T with N restarts of S each, it is (T − N·S) / (T + S), clamped to [0, 1]; 0 if T ≤ 0. Source: Sia
+// §3.3.4, Eq. 3.3.
+//
+// Example: after 1 h with 2 restarts of 3 min each it is (60−6)/(60+3) = 0.86. So the job moves only if its
+// goodput becomes at least 1/0.86 = 1.17 times as high. A job that has restarted often is thus less likely to
+// move.
+func RestartFactor(age time.Duration, restarts int, overhead time.Duration) float64 {
+	if age <= 0 {
+		return 0
+	}
+	t, s := age.Seconds(), overhead.Seconds()
+	return min(1, max(0, (t-float64(restarts)*s)/(t+s)))
+}
+
+func (p *Policy) restartFactor(j *policy.Job, now time.Time) float64 {
+	if !j.Holding() || p.o.FreeYoung && j.Age(now) < j.RestartOverhead {
+		return 1
+	}
+	return RestartFactor(j.Age(now), j.Restarts, j.RestartOverhead)
 }

@@ -9,7 +9,7 @@
 //	Greedy         a job's full demand on one node, or it waits (§3.3)   greedy.go
 //	Tune           by need, and no job below the speed of its share:
 //	  AllCells       by the program below; a placer packs                program.go
-//	  DemandOnly     full demand or share, packed as published (§4.2)    tune.go
+//	  DemandOnly     full demand or share, packed as published (§4.2)    row.go
 //	Opt            as Tune, proven best (§4.1.1), and placed by a second
 //	               program that splits few jobs (§4.1.2)                 opt.go
 //

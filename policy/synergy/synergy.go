@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
@@ -179,3 +180,57 @@ func (p *Policy) grant(plan *policy.Plan) {
 }
 
 func (t *tenant) demand() cluster.Resources { return t.cells[len(t.cells)-1].all(t.gpus) }
+
+// Remember implements policy.Rememberer. The queue has no state.
+func (p *Policy) Remember(m *memory.Codec) {
+	memory.Once(m, &p.cluster, (*cluster.Cluster).Remember)
+	if m.Decoding() && p.cluster != nil {
+		p.packing = newPacking(p.cluster)
+	}
+	m.Fields(&p.round)
+	memory.Map(m, &p.rows, memory.To((*row).Remember))
+	memory.Slice(m, &p.stopped, memory.To((*row).Remember))
+	p.program.remember(m, &p.o)
+}
+
+func (g *program) remember(m *memory.Codec, o *Options) {
+	some := g.engine != nil
+	m.Fields(&g.numbers, &g.items, &g.capacity, &some)
+	if m.Decoding() && some {
+		if err := g.start(o); err != nil {
+			m.Fail("%w", err)
+		}
+	}
+	if g.engine != nil {
+		m.Fields(g.engine)
+	}
+}
+
+func (r *row) Remember(m *memory.Codec) {
+	memory.Shared(m, &r.perf)
+	memory.Shared(m, &r.sensitivity)
+	memory.Shared(m, &r.limits)
+	m.Fields(&r.config, &r.number, &r.filed, &r.known, &r.seen)
+	memory.Slice(m, &r.cells, func(c *cell, m *memory.Codec) { m.Fields(&c.CPUs, &c.Memory, &c.Rate, &c.worth) })
+}
+
+func (p *Policy) explain(s *policy.Snapshot, plan *policy.Plan) {
+	for k := range p.tenants {
+		t := &p.tenants[k]
+		d, share := &plan.Jobs[t.index], &p.cluster.Types()[t.typeIndex].Share
+		if t.fixed || d.Why.Kind != policy.AsPlanned || s.Jobs[t.index].Sensitivity == nil || t.cells[0].worth == 0 {
+			continue
+		}
+		got := &t.cells[t.level]
+		why := policy.Reason{Config: d.Allocation.Configuration, Value: got.worth / t.cells[0].worth}
+		switch {
+		case got.CPUs > share.CPUs || got.Memory > share.Memory:
+			why.Kind = policy.AboveShare
+		case got.CPUs < share.CPUs || got.Memory < share.Memory:
+			why.Kind = policy.BelowShare
+		default:
+			continue
+		}
+		d.Why = why
+	}
+}

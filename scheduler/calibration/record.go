@@ -5,6 +5,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/model/job"
 )
 
@@ -226,3 +227,53 @@ func (r *Range) Holds(actual, round time.Duration) bool {
 
 // Overdue reports whether the elapsed time exceeds the end of the range by more than half a round.
 func (r *Range) Overdue(elapsed, round time.Duration) bool { return elapsed > r.Late+round/2 }
+
+// The features of a guess decide which guesses are like it: the logarithm of its length in rounds, and the
+// spread of its times.
+type features struct{ length, apart float64 }
+
+func (r *Record) features(g Guess) features {
+	e := g.errors(0, r.round)
+	return features{math.Log(g.length(r.round) / r.round.Seconds()), spread(e[0] - e[2])}
+}
+
+func (f features) rounded() features {
+	return features{math.Round(perBand*f.length) / perBand, math.Round(perBand*f.apart) / perBand}
+}
+
+// spread is 0 for equal times, and beyond hardlyApart about 1 more for each factor of e. ratio is the logarithm
+// of their ratio.
+func spread(ratio float64) float64 { return math.Log(1 + math.Abs(ratio)/hardlyApart) }
+
+func (f features) weight(of features) float64 {
+	a, b := (f.length-of.length)/bandwidth, (f.apart-of.apart)/bandwidth
+	return math.Exp(-(a*a + b*b) / 2)
+}
+
+func (b *before) features() features { return features{b.length, spread(b.errors[0] - b.errors[2])} }
+
+// Remember saves and restores the record (memory.Rememberer).
+func (r *Record) Remember(m *memory.Codec) {
+	m.Fields(&r.round)
+	for p := range r.all {
+		memory.Slice(m, &r.all[p], memory.To((*prediction).Remember))
+	}
+	if !m.Decoding() {
+		return
+	}
+	clear(r.marks)
+	for p := range r.all {
+		r.open[p] = make(map[job.ID][]*prediction)
+		for _, x := range r.all[p] {
+			if x.state == open {
+				r.open[p][x.job] = append(r.open[p][x.job], x)
+			}
+		}
+	}
+}
+
+func (x *prediction) Remember(m *memory.Codec) {
+	s := &x.stated
+	m.Fields((*string)(&x.job), &x.at, &x.guess.Early, &x.guess.Late, &x.features.length, &x.features.apart, &x.took, (*uint8)(&x.state))
+	m.Fields(&s.Early, &s.Likely, &s.Late, &s.Held, &s.Of)
+}

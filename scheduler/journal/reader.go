@@ -9,8 +9,10 @@ import (
 	"iter"
 	"time"
 
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
+	"github.com/oxgang/oxgang/scheduler"
 )
 
 // ErrTruncated is returned for a journal without its last line: its run crashed or is still writing. In format version
@@ -213,4 +215,74 @@ func (r *Reader) long(text []byte) ([]byte, error) {
 		}
 	}
 	return nil, fmt.Errorf("more than %d bytes, want shorter lines", maxLine)
+}
+
+// Show passes the remaining records to observer o. A snapshot has a nil row for each active job, and plans have no
+// decisions.
+func (r *Reader) Show(o scheduler.Observer) error {
+	h := r.Header()
+	s := policy.Snapshot{Length: h.Round, Cluster: h.Cluster.Held(), Rentals: h.Cluster.Rentals(), Loans: h.Cluster.Loans()}
+	active := map[job.ID]bool{}
+	for {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		s.Now = h.Start.Add(record.At)
+		if round := record.Round; round != nil {
+			now := s
+			now.Round, now.Jobs = round.Number, make([]*policy.Job, len(active))
+			o.Round(&now, &policy.Plan{Prices: round.Prices, Stats: round.Stats, Capacity: round.Capacity, Refused: round.Refused}, round.Actions)
+			continue
+		}
+		follow(&s, active, record.Event)
+		o.Event(s.Now, record.Event)
+	}
+}
+
+func follow(s *policy.Snapshot, active map[job.ID]bool, ev scheduler.Event) {
+	switch ev := ev.(type) {
+	case scheduler.Submitted:
+		active[ev.Spec.ID] = true
+	case scheduler.Restored:
+		if !ev.Status.Phase.Terminal() {
+			active[ev.Spec.ID] = true
+		}
+	case scheduler.Exited:
+		if ev.Outcome != scheduler.Lost {
+			delete(active, ev.Job)
+		}
+	case scheduler.NodesChanged:
+		s.Cluster, s.Rentals, s.Loans = ev.Cluster, ev.Rentals, ev.Loans
+	}
+}
+
+// A Record is one line of a journal after its header: an event or a round.
+type Record struct {
+	Line  int             // number of the line, from 1
+	At    time.Duration   // time since Header.Start
+	Event scheduler.Event // nil if the line is a Round
+	Round *Round          // nil if the line is an Event
+}
+
+// A Round has the decisions of a round that differ from the decisions of the round before.
+type Round struct {
+	Number  int
+	Changed []Change // in the order of the snapshot
+	Left    []job.ID // jobs of the last round that are missing in this one
+	Prices  []policy.TypePrice
+	// Capacity is policy.Plan.Capacity; nil in format 1. Rounds share it: do not modify it.
+	Capacity map[cluster.Group]int
+	Refused  string // why the policy's plan was refused, if it was
+	Stats    policy.Stats
+	Actions  []scheduler.Action
+}
+
+// A Change is the new decision about one job.
+type Change struct {
+	Job job.ID
+	policy.Decision
 }

@@ -3,7 +3,11 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
+	"strings"
 
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
@@ -75,4 +79,88 @@ func (j *Jobs) Validate() error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Lender has the keys for the load of an inference cluster that lends nodes, and for forecasts of this load. sim.Lender
+// configures when it lends.
+type Lender struct {
+	Load     string // file of its load curve; empty: generated
+	Between  string // new trough and peak of the curve, as "0.42-0.95"; empty: unchanged
+	Forecast string // one of Forecasts
+}
+
+// Methods that forecast the load of a lender.
+const (
+	Seasonal     = "seasonal"
+	LastValue    = "last"
+	DayBefore    = "naive"
+	NoForecast   = "none"
+	wantForecast = Seasonal + ", " + LastValue + ", " + DayBefore + " or " + NoForecast
+)
+
+// Forecasts returns the names of the methods that forecast a lender's load, the default first.
+func Forecasts() []string { return []string{Seasonal, LastValue, DayBefore, NoForecast} }
+
+// Validate returns an error that joins all errors in l.
+func (l *Lender) Validate() error {
+	_, _, err := l.Range()
+	errs := []error{err}
+	if l.Load == "-" {
+		errs = append(errs, errors.New("lender.load -, want a file: standard input may be the trace's"))
+	}
+	if !slices.Contains(Forecasts(), l.Forecast) {
+		errs = append(errs, fmt.Errorf("lender.forecast %q, want %s", l.Forecast, wantForecast))
+	}
+	return errors.Join(errs...)
+}
+
+// Range returns the lowest and highest value to which the load curve is scaled; 0 and 0 leave it unchanged.
+func (l *Lender) Range() (low, high float64, err error) {
+	if l.Between == "" {
+		return 0, 0, nil
+	}
+	from, to, ok := strings.Cut(l.Between, "-")
+	low, err1 := strconv.ParseFloat(from, 64)
+	high, err2 := strconv.ParseFloat(to, 64)
+	if !ok || errors.Join(err1, err2) != nil || !(0 <= low && low <= high && 0 < high && high <= 1) { // not a number fails too
+		return 0, 0, fmt.Errorf("lender.between %q, want trough and peak as shares of the GPUs, 0 to 1, as 0.42-0.95", l.Between)
+	}
+	return low, high, nil
+}
+
+type levels struct{ rack, nvlink int }
+
+func parseLevels(text string) (rest string, l levels, err error) {
+	for {
+		at := strings.LastIndexByte(text, '/')
+		kind, number, numbered := strings.Cut(text[at+1:], "@")
+		if at < 0 || kind != "rack" && kind != "nvlink" {
+			return text, l, l.validate()
+		}
+		n, err := strconv.Atoi(number)
+		if !numbered || err != nil || n < 1 || n > maxNodes {
+			return "", l, fmt.Errorf("%q, want the number of neighbouring nodes that share one, 1 to %d, as %s@12", text[at+1:], maxNodes, kind)
+		}
+		if text = text[:at]; kind == "rack" {
+			l.rack = n
+		} else {
+			l.nvlink = n
+		}
+	}
+}
+
+func (l levels) validate() error {
+	if l.rack > 0 && l.nvlink > 0 && l.rack%l.nvlink != 0 {
+		return fmt.Errorf("rack@%d and nvlink@%d, want whole NVLink domains in a rack, as rack@%d", l.rack, l.nvlink, (l.rack/l.nvlink+1)*l.nvlink)
+	}
+	return nil
+}
+
+func (l levels) apply(n *cluster.Node, part string, i int) {
+	if l.rack > 0 {
+		n.Rack = fmt.Sprintf("%srack%d", part, i/l.rack)
+	}
+	if l.nvlink > 0 {
+		n.NVLinkDomain = fmt.Sprintf("%snvlink%d", part, i/l.nvlink)
+	}
 }

@@ -2,14 +2,20 @@ package run
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
+	"time"
 
 	"github.com/oxgang/oxgang/internal/rng"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/simulate/config"
 	"github.com/oxgang/oxgang/simulate/workload"
+	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
 // adaptSteady makes an arrival known by its duration elastic, imperfectly scaling, heterogeneous or
@@ -130,3 +136,61 @@ func (in *Inputs) steady(spec *job.Spec, alike *workload.Steadies) (*workload.Ap
 }
 
 func skips(c *config.Config, s *job.Spec) bool { return slices.Contains(c.Skipped, s.Queue) }
+
+const orderBlocks = 24
+
+// SimulateVariant is Simulate on other nodes. If order is not 0, it also shuffles the arrivals (generate.Shuffle); each
+// number gives another order. All jobs must then be measured.
+func SimulateVariant(ctx context.Context, c *config.Config, in *Inputs, name string, nodes *cluster.Cluster, order int, obs ...scheduler.Observer) (*Run, error) {
+	if order != 0 && !c.Window.IsZero() {
+		return nil, errors.New("other orders of the arrivals cannot be combined with a window of jobs; want 1 order")
+	}
+	of := *in
+	of.Cluster = nodes
+	if order != 0 {
+		of.Arrivals = generate.Shuffle(in.Arrivals, orderBlocks, c.Sim.Seed+uint64(order))
+	}
+	return Simulate(ctx, c, &of, name, obs...)
+}
+
+type window map[job.ID]bool
+
+func (in *Inputs) window(c *config.Config) (window, error) {
+	if c.Window.IsZero() {
+		return nil, nil
+	}
+	if c.Window.Last >= len(in.Arrivals) {
+		return nil, fmt.Errorf("window %s: there are %d jobs, numbered from 0; want a window within", c.Window, len(in.Arrivals))
+	}
+	w := window{}
+	for i := c.Window.First; i <= c.Window.Last; i++ {
+		w[in.Arrivals[i].Spec.ID] = true
+	}
+	return w, nil
+}
+
+func (w window) measures(spec *job.Spec) bool { return w == nil || w[spec.ID] }
+
+type passing struct {
+	scheduler.Backend
+	left int // live jobs of the window
+	of   window
+}
+
+func (w window) through(b scheduler.Backend) scheduler.Backend {
+	if w == nil {
+		return b
+	}
+	return &passing{b, len(w), w}
+}
+
+func (p *passing) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
+	if p.left == 0 {
+		return nil, io.EOF
+	}
+	ev, err := p.Backend.Next(ctx, deadline)
+	if e, ok := ev.(scheduler.Exited); ok && e.Outcome != scheduler.Lost && p.of[e.Job] {
+		p.left--
+	}
+	return ev, err
+}

@@ -7,11 +7,16 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
+	"strings"
 
+	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	"github.com/oxgang/oxgang/simulate/run"
+	"github.com/oxgang/oxgang/simulate/trace"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
+	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
 // ErrInterrupted is returned if the user interrupts the reading of a file.
@@ -144,4 +149,43 @@ func (r interruptible) ReadAt(p []byte, at int64) (int, error) {
 		return 0, ErrInterrupted
 	}
 	return r.File.ReadAt(p, at)
+}
+
+// TraceFormats returns the names of the trace formats. If written is true, it returns only formats that can be written.
+func TraceFormats(written bool) []string {
+	var names []string
+	for _, f := range trace.Formats() {
+		if !written || f.Write != nil {
+			names = append(names, f.Name)
+		}
+	}
+	return names
+}
+
+// BadRows returns the values of the setting on-bad-row.
+func BadRows() []string {
+	return []string{parse.Few.String(), parse.Fail.String(), parse.Skip.String()}
+}
+
+// GeneratorNames returns the kinds of generated traces.
+func GeneratorNames() []string {
+	var names []string
+	for _, k := range generate.Kinds() {
+		names = append(names, k.Name)
+	}
+	return names
+}
+
+// ParseRange parses a number of GPUs, such as "2", or a range, such as "1..4".
+func ParseRange(text string) (control.Range, error) {
+	low, high, elastic := strings.Cut(text, "..")
+	if !elastic {
+		high = low
+	}
+	least, err := strconv.ParseUint(low, 10, 16)
+	most, bad := strconv.ParseUint(high, 10, 16)
+	if err != nil || bad != nil || least < 1 || most < least {
+		return control.Range{}, fmt.Errorf("--gpus %q, want a number, or a range such as 1..4", text)
+	}
+	return control.Range{Min: int(least), Max: int(most)}, nil
 }

@@ -1,3 +1,4 @@
+// Package lab has the commands below "oxgang lab", for papers and comparisons.
 package lab
 
 import (
@@ -17,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
+	"github.com/oxgang/oxgang/cmd/oxgang/simulate"
 	"github.com/oxgang/oxgang/internal/usage"
 	"github.com/oxgang/oxgang/lab/experiments"
 )
@@ -291,4 +293,18 @@ func (r *reproduction) print(w io.Writer, e *experiments.Experiment, found []exp
 	}
 	_, err := fmt.Fprintln(w)
 	return err
+}
+
+// Command returns the command "oxgang lab".
+func Command() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "lab",
+		Short: "Reproduce papers, compare policies, and measure solvers",
+	}
+	cmd.AddCommand(reproduceCommand(), matrixCommand(), simulate.GymCommand(), profileCommand(), solversCommand())
+	for _, name := range solverCases {
+		cmd.AddCommand(cli.Renamed(name, "lab solvers "+name))
+	}
+	cli.Group(cmd)
+	return cmd
 }

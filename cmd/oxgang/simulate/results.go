@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/scheduler/metrics"
@@ -67,4 +69,83 @@ func (s *simulation) checkTables() error {
 		return cli.Usage(fmt.Errorf("results: %w", err))
 	}
 	return nil
+}
+
+func (t *task) why() string {
+	return strings.TrimPrefix(t.failed.Error(), t.policy+": ")
+}
+
+func failures(tasks []*task) error {
+	var order []string
+	names := make(map[string][]string)
+	for _, t := range tasks {
+		if t.failed == nil {
+			continue
+		}
+		why := t.why()
+		if !slices.Contains(order, why) {
+			order = append(order, why)
+		}
+		if t.aside && slices.Contains(names[why], t.policy) {
+			continue // as its first seed
+		}
+		names[why] = append(names[why], t.name)
+	}
+	var all []error
+	for _, why := range order {
+		all = append(all, errors.New(strings.Join(names[why], ", ")+": "+why))
+	}
+	return errors.Join(all...)
+}
+
+const compared = 3
+
+// chooseSeeds chooses one seed for a recorded trace, which is the same under every seed.
+func (s *simulation) chooseSeeds() {
+	switch {
+	case s.each:
+	case s.config.Trace == "" && several(s.config.Policies):
+		s.seeds = compared
+	default:
+		s.seeds = 1
+	}
+}
+
+func several(policies []string) bool {
+	return slices.ContainsFunc(policies, func(p string) bool { return p != policies[0] })
+}
+
+func (t *task) judge() {
+	if t.run == nil {
+		return
+	}
+	t.trial = report.Trial(t.policy, t.config.Sim.Seed, t.run.Result)
+	t.trial.Ended = t.trial.Ended && !t.run.Unfinished
+	if t.aside {
+		t.run.Result = nil
+	}
+}
+
+func (s *simulation) fidelity(runs []report.Run, tasks []*task) *metrics.Trust {
+	if s.past.History == nil {
+		return nil
+	}
+	var t *metrics.Trust
+	if i := slices.IndexFunc(tasks, func(t *task) bool { return t.policy == s.past.baseline && t.run != nil }); i >= 0 {
+		t = s.past.Judge(runs[i].Result, tasks[i].Inputs, s.config.Scheduler.Round.Seconds(), s.past.Causes(s.config))
+	} else {
+		t = metrics.Judge(metrics.Figures{}, metrics.Figures{}, 0, 0, 0, []string{s.past.baseline + " was not simulated"})
+	}
+	for i := range runs {
+		if runs[i].Trust = t; !t.Trusted && runs[i].Result != nil {
+			runs[i].Name += metrics.Stamp
+		}
+	}
+	return t
+}
+
+func distrust(runs []report.Run, t *metrics.Trust) {
+	if t != nil && !t.Trusted && len(runs) > 0 && runs[0].Verdict != nil {
+		runs[0].Verdict.Distrust()
+	}
 }

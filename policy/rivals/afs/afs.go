@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -108,4 +109,11 @@ func wait(r *grant.Round, i int) {
 	if why := &r.Plan().Jobs[i].Why; why.Kind == policy.WaitNoCapacity && why.Value >= why.Limit {
 		why.Kind = policy.WaitServed
 	}
+}
+
+// Remember implements policy.Rememberer.
+func (p *Policy) Remember(m *memory.Codec) {
+	memory.Shared(m, &p.cluster)
+	m.Fields(&p.free)
+	memory.Map(m, &p.lastDivision, func(a *share, m *memory.Codec) { m.Fields(&a.t, &a.gpus) })
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
@@ -92,3 +93,17 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	p.give(r)
 	return r.Plan(), nil
 }
+
+// Remember implements policy.Rememberer.
+func (p *Policy) Remember(m *memory.Codec) {
+	m.Fields(&p.next, &p.round)
+	memory.Slice(m, &p.line, memory.To((*turn).Remember))
+	if m.Decoding() {
+		p.turns = make(map[job.ID]*turn, len(p.line))
+		for _, t := range p.line {
+			p.turns[t.id] = t
+		}
+	}
+}
+
+func (t *turn) Remember(m *memory.Codec) { m.Fields((*string)(&t.id), &t.runs, &t.since, &t.lastRound) }

@@ -1,6 +1,10 @@
 package gavel
 
-import "math"
+import (
+	"math"
+
+	"github.com/oxgang/oxgang/opt/barrier"
+)
 
 // assign matches every row of cost to its own column at the least sum. A cost of +Inf forbids a pair. Without a
 // column left, later rows get -1. It panics if there are more rows than columns, on ragged rows, NaN or -Inf.
@@ -116,4 +120,31 @@ func (t *matching) relax(i, at int, length float64) int {
 		}
 	}
 	return next
+}
+
+// A Solver finds the fractions of time of program g. If level is true, it maximises the smallest gain of a job,
+// otherwise the total gain.
+type Solver func(g *barrier.Program, level bool) *barrier.Solution
+
+func (p *Policy) best(g *barrier.Program) *barrier.Solution {
+	if p.o.Rules == PublicCode {
+		if out := p.o.Public(g, false); out.Feasible {
+			return out
+		}
+	}
+	out := g.Best(barrier.Settings{})
+	return &out
+}
+
+func (p *Policy) level(g *barrier.Program) *barrier.Solution {
+	if p.o.Rules == PublicCode && p.o.Objective == MaxMin {
+		if out := p.o.Public(g, true); out.Feasible {
+			return out
+		}
+	}
+	out := g.Level(barrier.Settings{})
+	if !out.Feasible {
+		out = g.Best(barrier.Settings{})
+	}
+	return &out
 }

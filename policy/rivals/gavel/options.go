@@ -31,7 +31,7 @@ type Rules string
 const (
 	Paper      Rules = "paper"
 	PublicCode Rules = "public-code" // Gavel's simulator (public.go)
-	SiaCode    Rules = "sia-code"    // Gavel in Sia's simulator (siacode.go)
+	SiaCode    Rules = "sia-code"    // Gavel in Sia's simulator (public.go)
 )
 
 // Options configure Gavel.

@@ -3,7 +3,9 @@ package gavel
 import (
 	"cmp"
 	"slices"
+	"time"
 
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/grant"
 )
@@ -76,4 +78,77 @@ func rank(b bool) int {
 		return 1
 	}
 	return 0
+}
+
+func (p *Policy) begins(s *policy.Snapshot) bool {
+	if p.o.Rules != Paper || p.turnStart.IsZero() || s.Now.Sub(p.turnStart)+s.Length/2 >= p.o.Turn {
+		p.turnStart = s.Now
+		return true
+	}
+	return false
+}
+
+func (p *Policy) span(s *policy.Snapshot) time.Duration {
+	return max(s.Length, p.o.Turn)
+}
+
+// recordKept records the types of jobs that keep their GPUs.
+//
+// Deviation: jobs without checkpoints use time owed to others, because Gavel's jobs all have checkpoints.
+func (p *Policy) recordKept(r *grant.Round) {
+	for _, a := range p.active {
+		if r.Decided(a.index) {
+			a.last = p.typeOf(a)
+		}
+	}
+}
+
+type reasons struct{ *Policy }
+
+func (p reasons) explain(s *policy.Snapshot, r *grant.Round, plan *policy.Plan) {
+	for _, a := range p.active {
+		if !r.Decided(a.index) {
+			plan.Jobs[a.index].Why = p.wait(s, r, a)
+		}
+	}
+	p.stats(plan)
+}
+
+func (p reasons) stats(plan *policy.Plan) {
+	f := &p.outcome
+	plan.Stats = policy.Stats{Iterations: f.iterations, Objective: f.objective, Bound: f.bound}
+	plan.Stats.Gap = policy.Gap(f.objective, f.bound)
+	for t, price := range f.prices {
+		if t < len(p.types) {
+			plan.Prices = append(plan.Prices, policy.TypePrice{Type: p.types[t], Price: price})
+		}
+	}
+}
+
+func (p reasons) wait(s *policy.Snapshot, r *grant.Round, a *account) policy.Reason {
+	at, gang := p.where(a, r)
+	switch {
+	case at < 0:
+		return policy.Reason{Kind: policy.Impossible, Config: cluster.Configuration{Nodes: 1, GPUs: max(1, a.row.GPUs)}}
+	case a.size[at] == 0:
+		return policy.Reason{Kind: policy.WaitNoCapacity, Config: gang, Value: float64(r.Free(at)), Limit: float64(gang.GPUs)}
+	case p.o.Objective == AlloX && a.x[at] == 0:
+		return policy.Reason{Kind: policy.WaitServed, Config: gang, Value: float64(r.Free(at)), Limit: float64(gang.GPUs)}
+	case p.o.Objective == Sum && a.x[at] < negligible && len(p.outcome.prices) > at:
+		if worth, price := a.pace[at]/a.size[at], p.outcome.prices[at]; worth < price {
+			return policy.Reason{Kind: policy.WaitPrice, Config: gang, Value: worth, Limit: price}
+		}
+	}
+	return policy.Turn(a.row, s.Now)
+}
+
+func (p reasons) where(a *account, r *grant.Round) (at int, gang cluster.Configuration) {
+	at = -1
+	for t := range p.types {
+		g, ok := r.Gang(a.index, t)
+		if ok && (at < 0 || a.x[t] > a.x[at] || a.x[t] == a.x[at] && a.rate[t] > a.rate[at]) {
+			at, gang = t, g.Configuration
+		}
+	}
+	return at, gang
 }

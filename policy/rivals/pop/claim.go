@@ -1,6 +1,11 @@
 package pop
 
 import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -73,4 +78,64 @@ func (p *parts) meets(r *room, j *policy.Job) bool {
 		}
 	}
 	return false
+}
+
+type results []any
+
+func together(works []policy.Work) policy.Work {
+	if !slices.ContainsFunc(works, func(w policy.Work) bool { return w != nil }) {
+		return nil
+	}
+	return func(ctx context.Context) any {
+		all := make(results, len(works))
+		for part, work := range works {
+			if work != nil {
+				all[part] = work.Do(ctx)
+			}
+		}
+		return all
+	}
+}
+
+func (p *Policy) dealResults(computed any) {
+	switch c := computed.(type) {
+	case results:
+		for part, result := range c {
+			if result != nil {
+				p.computed[part] = result
+			}
+		}
+	case error:
+		for part := range p.computed {
+			if p.computed[part] == nil {
+				p.computed[part] = c
+			}
+		}
+	}
+}
+
+func (p *Policy) result(part int) any {
+	r := p.computed[part]
+	p.computed[part] = nil
+	return r
+}
+
+// Remember implements policy.Rememberer.
+func (p *Policy) Remember(m *memory.Codec) {
+	memory.Once(m, &p.cluster, (*cluster.Cluster).Remember)
+	if m.Decoding() && p.cluster != nil {
+		p.types = p.cluster.Types()
+	}
+	memory.Map(m, &p.node, memory.Number)
+	memory.Map(m, &p.job, memory.Number)
+	for part, inner := range p.inner {
+		memory.Once(m, &p.clusters[part], (*cluster.Cluster).Remember)
+		if p.computed[part] != nil && !m.Sharing() {
+			m.Fail("pop: result of background work: %w", errors.ErrUnsupported)
+		}
+		memory.Shared(m, &p.computed[part])
+		if of, remembers := inner.(memory.Rememberer); remembers {
+			m.Fields(of)
+		}
+	}
 }

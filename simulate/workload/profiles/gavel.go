@@ -1,6 +1,7 @@
 package profiles
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
-
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
@@ -161,4 +161,101 @@ func (f *family) limits() job.BatchLimits {
 		l.Max = max(l.Max, most)
 	}
 	return l
+}
+
+type stepShape struct {
+	gpuType cluster.GPUType
+	gpus    int
+	spread  bool // on several nodes
+}
+
+// stepRates are measured steps per second: the Speed of Gavel's applications. Batch sizes and numbers of
+// GPUs without measurement do not run.
+type stepRates struct {
+	shapes map[stepShape]series
+	zeros  map[stepShape][]int
+}
+
+func (s *stepRates) add(shape stepShape, local int, rate float64) bool {
+	if s.shapes == nil {
+		s.shapes, s.zeros = map[stepShape]series{}, map[stepShape][]int{}
+	}
+	all := s.shapes[shape]
+	i, found := slices.BinarySearchFunc(all, float64(local), func(p point, b float64) int { return cmp.Compare(p.local, b) })
+	if found || slices.Contains(s.zeros[shape], local) {
+		return false
+	}
+	if rate == 0 {
+		s.zeros[shape] = append(s.zeros[shape], local)
+		return true
+	}
+	s.shapes[shape] = slices.Insert(all, i, point{local: float64(local), step: float64(shape.gpus) / rate})
+	return true
+}
+
+func (s *stepRates) on(t cluster.GPUType, shape []int) series {
+	nodes, gpus := 0, 0
+	for _, n := range shape {
+		if n > 0 {
+			nodes, gpus = nodes+1, gpus+n
+		}
+	}
+	if nodes > 1 {
+		if all, ok := s.shapes[stepShape{t, gpus, true}]; ok {
+			return all
+		}
+	}
+	return s.shapes[stepShape{t, gpus, false}]
+}
+
+func (s *stepRates) Step(t cluster.GPUType, shape []int, local int) (step, sync float64, ok bool) {
+	all := s.on(t, shape)
+	i, found := slices.BinarySearchFunc(all, float64(local), func(p point, b float64) int { return cmp.Compare(p.local, b) })
+	if !found {
+		return 0, 0, false
+	}
+	return all[i].step, 0, true
+}
+
+func (s *stepRates) LocalRange(t cluster.GPUType, shape []int) (least, most int) {
+	all := s.on(t, shape)
+	if len(all) == 0 {
+		return 0, 0
+	}
+	return all.bounds()
+}
+
+type fittedModel struct {
+	name   string
+	locals []int // initial samples per GPU; none: one application, whose samples are steps
+	types  []fittedType
+}
+
+func (f *fittedModel) applications() []*workload.Application {
+	if len(f.locals) == 0 {
+		return []*workload.Application{f.application(f.name, 1)}
+	}
+	var all []*workload.Application
+	for _, local := range f.locals {
+		all = append(all, f.application(fmt.Sprintf("%s (batch size %d)", f.name, local), local))
+	}
+	return all
+}
+
+func (f *fittedModel) application(name string, local int) *workload.Application {
+	app := &workload.Application{
+		Name: name, Model: f.name,
+		Batch:        job.BatchLimits{Init: local, LocalMin: local, LocalMax: map[cluster.GPUType]int{}},
+		RestartDelay: workload.DefaultRestartDelay, StatedDelay: workload.DefaultRestartDelay, Slowdown: 1,
+	}
+	if len(f.locals) > 0 {
+		app.Batch.LocalMin = f.locals[0]
+	}
+	for _, t := range f.types {
+		app.Batch.LocalMax[t.gpuType] = t.localMax
+		app.Batch.Max = max(app.Batch.Max, t.localMax)
+	}
+	app.Speed = &fitted{localMin: app.Batch.LocalMin, types: f.types}
+	app.Epoch = workload.EpochSamples(f.name)
+	return app
 }
