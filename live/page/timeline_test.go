@@ -180,8 +180,14 @@ func TestWatched_timeline_of_an_absent_job(t *testing.T) {
 	var now *status.Status
 	w := NewWatched(func(context.Context) (*status.Status, error) { return now, nil })
 	for _, s := range []*status.Status{
-		{At: at(100), Jobs: one(10, 40, 2)}, {At: at(200)}, {At: at(300), Jobs: one(10, 40, 2)}, {At: at(400)}, {At: at(500), Jobs: one(10, 450, 4)},
-		{At: at(600)}, {At: at(700), Jobs: one(650, 0, 0)}, {At: at(800), Ended: []status.Job{{ID: "a", Outcome: "done", Finished: at(690)}}},
+		{At: at(100), Jobs: one(10, 40, 2)},
+		{At: at(200)},
+		{At: at(300), Jobs: one(10, 40, 2)},
+		{At: at(400)},
+		{At: at(500), Jobs: one(10, 450, 4)},
+		{At: at(600)},
+		{At: at(700), Jobs: one(650, 0, 0)},
+		{At: at(800), Ended: []status.Job{{ID: "a", Outcome: "done", Finished: at(690)}}},
 	} {
 		now = s
 		if err := w.Look(t.Context()); err != nil {
