@@ -250,9 +250,9 @@ func (y *timed) Overview(context.Context, time.Duration) (*Overview, error) {
 	now := time.Now()
 	runs := status.Job{ID: "runs", Phase: "running", GPUs: 8, Since: now.Add(-30 * time.Minute), End: status.Range{Early: now.Add(30 * time.Minute), Likely: now.Add(time.Hour), Late: now.Add(2 * time.Hour)}}
 	waits := status.Job{ID: "waits", Phase: "waiting", MinGPUs: 4, Submitted: now.Add(-10 * time.Minute), Start: status.Range{Early: now.Add(time.Hour), Likely: now.Add(time.Hour), Late: now.Add(time.Hour)}, End: status.Range{Likely: now.Add(90 * time.Minute), Late: now.Add(2 * time.Hour)}}
-	waits.User, waits.Queue, waits.Name = evil, evil, evil
+	waits.User, waits.Queue, waits.Name, waits.Sentence, runs.Trouble = evil, evil, evil, evil, evil
 	failed := status.Job{ID: evil, Outcome: "failed", Finished: now.Add(-15 * time.Minute), Detail: evil}
-	node := status.Node{Name: evil, Type: evil, GPUs: 8, Used: 8, Held: []status.Holder{{Job: evil, GPUs: 8}}, Closed: evil, Idle: evil, Cause: evil}
+	node := status.Node{Name: evil, Type: evil, GPUs: 8, Used: 8, Held: []status.Holder{{Job: evil, GPUs: 8}}, Closed: evil, Idle: evil, Cause: evil, Use: []status.Usage{{GPU: evil, Job: evil, Busy: new(0.25), Memory: status.Amount{Used: 3 << 30, Total: 16 << 30}, Celsius: 64, Watts: 402}, {GPU: "1"}}}
 	return LiveOverview(&status.Status{Title: evil, Policy: evil, At: now, Jobs: []status.Job{runs, waits}, Nodes: []status.Node{node}, Ended: []status.Job{failed}, Attention: []string{evil}, Notes: []string{evil}}), nil
 }
 

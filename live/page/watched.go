@@ -20,6 +20,8 @@ type Watched struct {
 	look func(context.Context) (*status.Status, error)
 	// Cancelling is Overview.Cancelling.
 	Cancelling string
+	// Measure, if not nil, adds measured use to a copy of the state.
+	Measure func(*status.Status)
 
 	mu     sync.Mutex
 	last   *status.Status
@@ -104,6 +106,10 @@ func (w *Watched) Overview(context.Context, time.Duration) (*Overview, error) {
 		return nil, err
 	}
 	s := *last
+	if w.Measure != nil {
+		s.Nodes, s.Jobs, s.Ended = slices.Clone(s.Nodes), slices.Clone(s.Jobs), slices.Clone(s.Ended)
+		w.Measure(&s)
+	}
 	o := LiveOverview(&s)
 	o.Cancelling = w.Cancelling
 	w.mu.Lock()

@@ -21,6 +21,7 @@ import (
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/driver"
+	"github.com/oxgang/oxgang/live/gpuuse"
 	"github.com/oxgang/oxgang/live/local"
 	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/store"
@@ -50,7 +51,8 @@ type controller struct {
 	driver  *driver.Driver
 	agents  *agentapi.Server
 	metrics *prometheus.Registry
-	users   *users // nil if all jobs belong to one user
+	users   *users        // nil if all jobs belong to one user
+	meter   *gpuuse.Meter // nil without GPUs
 	pruning sync.Mutex
 	closers []io.Closer // in order of opening
 }
@@ -157,6 +159,9 @@ func (c *controller) run(ctx context.Context) error {
 	g.Go(func() error { return c.agents.Serve(unix) })
 	g.Go(func() error { return c.agents.Serve(loopback) })
 	g.Go(func() error { return server.Serve(commands) })
+	if c.meter != nil {
+		g.Go(func() error { c.meter.Follow(ctx, c.measure); return nil })
+	}
 	ended := newEnds()
 	g.Go(func() error { return c.keepPruning(ctx, ended.many) })
 	g.Go(func() error { return c.driver.Run(ctx, c.agents.Forgetter(), ended) })
@@ -198,6 +203,7 @@ func (c *controller) build(address string) error {
 		return err
 	}
 	c.metrics = registry
+	c.meter = c.newMeter()
 	c.driver = driver.New(driver.Options{
 		Queue: queueName, Policy: c.o.Policy, Settings: c.o.Settings, Round: c.o.Round, Tool: c.o.Tool,
 		Journals: filepath.Join(c.o.Dir, journals), Predict: true, Metrics: metrics, Traces: c.o.Traces,

@@ -194,6 +194,9 @@ func (c *controller) Status(all bool) *status.Status {
 	}
 	s.GPUs = []status.GPUs{{Type: c.machine.Type, Total: s.Nodes[0].GPUs, Held: s.Nodes[0].Used}}
 	s.Queues = []status.Queue{c.queue(&s.Nodes[0])}
+	if c.meter != nil {
+		c.meter.Attach(s, nil)
+	}
 	return s
 }
 

@@ -99,6 +99,18 @@ type Node struct {
 	CPUs   Amount `json:"cpus,omitzero"`
 	Memory Amount `json:"memory,omitzero"`
 	Slots  []Slot `json:"slots,omitempty"`
+	// Use has the measured use of its GPUs, by index; empty if it is not measured.
+	Use []Usage `json:"use,omitempty"`
+}
+
+// A Usage is the measured use of one GPU. Unknown values are 0, or nil.
+type Usage struct {
+	GPU     string   `json:"gpu"`            // its index on the node, or its UUID
+	Job     job.ID   `json:"job,omitempty"`  // that holds it, if this is known
+	Busy    *float64 `json:"busy,omitempty"` // share of time in which it computed, 0 to 1
+	Memory  Amount   `json:"memory,omitzero"`
+	Celsius float64  `json:"celsius,omitempty"`
+	Watts   float64  `json:"watts,omitempty"`
 }
 
 // A Holder is a job that has GPUs on a node, or a pod that has GPUs and no job.
@@ -142,6 +154,7 @@ type Job struct {
 	State    string `json:"state,omitempty"`    // Slurm's state
 	Reason   string `json:"reason,omitempty"`   // the policy's reason, or Slurm's code
 	Sentence string `json:"sentence,omitempty"` // the reason in words
+	Brief    string `json:"brief,omitempty"`    // Sentence in at most 12 words, for lists
 	Unblock  string `json:"unblock,omitempty"`  // what would help
 	Trouble  string `json:"trouble,omitempty"`  // what needs a person
 
@@ -166,6 +179,7 @@ type Job struct {
 	Checkpoint  *Checkpoint `json:"checkpoint,omitempty"`
 	Quarantined int         `json:"quarantined,omitempty"` // rejected reports
 	Command     []string    `json:"command,omitempty"`
+	IdleHours   float64     `json:"idle_gpu_hours,omitempty"` // held and not used, since measuring began
 
 	Submitted time.Time `json:"submitted,omitzero"`
 	Started   time.Time `json:"started,omitzero"` // first start
@@ -242,9 +256,14 @@ func (s *Status) Job(id job.ID) *Job {
 	return nil
 }
 
-// Fill sets the version, and replaces nil lists by empty ones.
+// Fill sets the version and the brief reasons of jobs, and replaces nil lists by empty ones.
 func (s *Status) Fill() {
 	s.Version = Version
+	for i := range s.Jobs {
+		if j := &s.Jobs[i]; j.Brief == "" && j.Sentence != "" {
+			j.Brief = j.brief()
+		}
+	}
 	s.GPUs, s.Nodes, s.Jobs = emptied(s.GPUs), emptied(s.Nodes), emptied(s.Jobs)
 }
 

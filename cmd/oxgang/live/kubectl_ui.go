@@ -14,6 +14,7 @@ func (k *KubectlConnection) ui() *cobra.Command {
 		cancels   bool
 		listen    string
 		scheduler string
+		gpus      cli.Measured
 	)
 	cmd := &cobra.Command{
 		SuggestFor: []string{"web", "dashboard", "page", "view"},
@@ -31,21 +32,29 @@ for example what would change if a job were cancelled.`,
 			if err != nil {
 				return KubectlHinted(err)
 			}
+			ctx, stop := context.WithCancel(cmd.Context())
+			defer stop()
 			source := view.NewPage(l, l.Title(cmd.Context()))
+			meter, err := gpus.Meter(ctx)
+			if err != nil {
+				return err
+			}
+			if meter != nil {
+				source.MeasureBy(meter)
+			}
 			if err := source.Look(cmd.Context()); err != nil {
 				return KubectlHinted(err)
 			}
 			if l.MayAsk(cmd.Context(), scheduler) {
 				source.AskBy(k.Kubectl(), scheduler)
 			}
-			ctx, stop := context.WithCancel(cmd.Context())
-			defer stop()
 			go source.Follow(ctx)
 			return cli.ServePage(cmd, source, listen, cancels)
 		},
 	}
 	cmd.Flags().BoolVar(&cancels, "allow-cancel", false, "let anyone with the printed address delete jobs that you may delete")
 	cmd.Flags().StringVar(&scheduler, "scheduler-namespace", "oxgang-system", "namespace of the scheduler, for what-if questions")
+	gpus.Add(cmd)
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address on loopback; port 0 for any free port")
 	return cmd
 }

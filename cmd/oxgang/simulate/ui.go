@@ -24,6 +24,7 @@ func UICommand() *cobra.Command {
 		machine          live.PageSource
 		onSlurm, cancels bool
 		listen           string
+		gpus             cli.Measured
 	)
 	cmd := &cobra.Command{
 		SuggestFor: []string{"web", "dashboard", "page", "view"},
@@ -45,11 +46,18 @@ and serves until Ctrl-C. The page is read-only unless --allow-cancel is given.`,
 			if cancels && (onSlurm || len(args) > 0) {
 				return cli.Misused("--allow-cancel works only for this machine's scheduler")
 			}
+			if gpus.Any() && !onSlurm {
+				return cli.Misused("--gpu-metrics needs --slurm; the scheduler of this machine uses nvidia-smi")
+			}
 			if onSlurm {
 				if len(args) > 0 {
 					return cli.Misused("use either --slurm or journal %q", args[0])
 				}
-				source, err := slurm.Open(cmd.Context())
+				meter, err := gpus.Meter(cmd.Context())
+				if err != nil {
+					return err
+				}
+				source, err := slurm.Open(cmd.Context(), meter)
 				if err != nil {
 					return cli.Hinted(err, "run this where Slurm's commands are, such as a login node; set SLURM_CONF for another configuration")
 				}
@@ -66,6 +74,7 @@ and serves until Ctrl-C. The page is read-only unless --allow-cancel is given.`,
 	machine.Add(cmd)
 	cmd.Flags().BoolVar(&onSlurm, "slurm", false, "show Slurm, like \"oxgang slurm observe\"")
 	cmd.Flags().BoolVar(&cancels, "allow-cancel", false, "let anyone with the printed address cancel jobs that you may cancel")
+	gpus.Add(cmd)
 	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:0", "address on loopback; port 0 for any free port")
 	return cmd
 }

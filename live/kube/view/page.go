@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/oxgang/oxgang/live/gpuuse"
 	"github.com/oxgang/oxgang/live/page"
 	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
@@ -39,6 +40,22 @@ func NewPage(l *Looker, title string) *Page {
 	})
 	p.Cancelling = "This deletes the job's object, its pods and their logs. Data that it has saved elsewhere stays. This cannot be undone."
 	return p
+}
+
+// MeasureBy shows the use of GPUs as meter measures it.
+func (p *Page) MeasureBy(meter *gpuuse.Meter) {
+	p.Measure = func(s *status.Status) { meter.Attach(s, p.last.Load().owner()) }
+}
+
+// owner returns which job holds a GPU, by its pod.
+func (at *Look) owner() func(*gpuuse.Sample) job.ID {
+	jobs := make(map[string]job.ID)
+	for i := range at.Jobs {
+		for _, pod := range at.Jobs[i].names {
+			jobs[at.Jobs[i].Namespace+"/"+pod] = at.Jobs[i].ID
+		}
+	}
+	return func(s *gpuuse.Sample) job.ID { return jobs[s.Pod] }
 }
 
 const (

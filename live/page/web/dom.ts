@@ -48,6 +48,8 @@ export function span(s: number): string {
 // rough formats seconds without the seconds of minutes: "4 min".
 export const rough = (s: number): string => span(s < 60 ? s : 60 * Math.floor(s / 60));
 
+export const percent = (share: number): string => `${Math.round(100 * share)} %`;
+
 export const counted = (n: number, what: string): string => `${n} ${what}${n === 1 ? "" : "s"}`;
 
 export function gpus(h: Holding | undefined): string {

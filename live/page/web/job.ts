@@ -3,6 +3,7 @@ import { cancelButton } from "./act";
 import { ahead, asked, byId, clock, counted, el, expected, fill, gpus, holds, seconds, span, when } from "./dom";
 import { onJob } from "./question";
 import { drawAxis, drawTrack, figure, rowOf } from "./track";
+import { idleOf, useOf } from "./use";
 import type { Change, Holding, Job, JobPage, Overview, Step, Story } from "./types";
 
 export function showJob(id: string, page: JobPage, overview: Overview, log: string | undefined): void {
@@ -12,7 +13,9 @@ export function showJob(id: string, page: JobPage, overview: Overview, log: stri
     ["asked", (page.moment ?? page.life)?.asked], ["holds", m && gpus(m.holds)], ["before", m?.before && gpus(m.before)], ["what helps", m?.unblock],
     ["start", expected(m?.start)], ["end", expected(m?.end)], ["afterwards", m?.next || undefined], ["spent", spent(page.life)],
   ];
-  const all: HTMLElement[] = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
+  facts.push(["GPU use", useOf(id, overview)], ["idle", idleOf(id, overview)]);
+  const all: HTMLElement[] = [el("h2", { id: "job-title", tabindex: "-1" }, id)], trouble = overview.jobs.find((j) => j.id === id)?.trouble;
+  if (trouble) all.push(el("p", { class: "bad" }, trouble));
   if (sentence) all.push(el("p", { class: "sentence" }, sentence));
   all.push(el("dl", {}, ...facts.flatMap(([k, v]) => (v === undefined ? [] : [el("dt", {}, k), el("dd", {}, v)]))));
   const details: Fact[] = [["reason", m?.details], ["weight", m?.weight]];

@@ -1,8 +1,9 @@
 // Nodes: a cell for each GPU, in the colour of its job.
-import { byId, counted, el, fill, hue, link } from "./dom";
+import { byId, counted, el, fill, hue, link, percent } from "./dom";
 import { jobHref, nodeHref } from "./route";
 import { nodeMatches } from "./search";
-import type { Node, Overview } from "./types";
+import type { Node, Overview, Usage } from "./types";
+import { busyOf, described } from "./use";
 
 const mostNodes = 64; // more are folded
 let unfolded = false;
@@ -10,6 +11,7 @@ let unfolded = false;
 export function showNodes(o: Overview): void {
   const found = o.nodes.filter(nodeMatches);
   const shown = unfolded ? found : found.slice(0, mostNodes);
+  byId("nodes-legend").hidden = !found.some((n) => n.use?.some((u) => u.job));
   fill(byId("nodes"), ...shown.map((n) => nodeOf(n, o)));
   fill(byId("nodes-more"), ...(found.length > mostNodes ? [fold(found, o)] : []));
 }
@@ -23,22 +25,32 @@ function fold(found: Node[], o: Overview): HTMLElement {
 
 export function nodeOf(n: Node, o: Overview): HTMLElement {
   const held = n.held ?? [], free = n.gpus - held.reduce((sum, h) => sum + h.gpus, 0);
-  const name = [n.type, free > 0 ? `${free} free` : "", n.closed].filter((s) => s).map((s) => " \u00b7 " + s).join("");
+  const busy = busyOf(n.use ?? []), name = [n.type, free > 0 ? `${free} free` : "", busy === undefined ? "" : percent(busy) + " busy", n.closed].filter((s) => s).map((s) => " \u00b7 " + s).join("");
   return el("div", { class: n.closed ? "node closed" : "node" },
     el("div", { class: "name" }, el("a", { href: nodeHref(n.name, o), title: n.idle ?? "" }, n.name), name),
     el("div", { class: "gpus" }, ...held.map((h) => block(n, h, o)), ...(free > 0 ? [el("span", { class: "cells", title: "free" }, ...cells("gpu free", free))] : [])),
     el("div", { class: "who" }, ...held.slice(0, 4).flatMap((h, i) => [i > 0 ? " \u00b7 " : "", h.job]), held.length > 4 ? ` \u00b7 ${held.length - 4} more` : ""));
 }
 
-const cells = (kind: string, n: number): HTMLElement[] => Array.from({ length: n }, () => el("i", { class: kind }));
+const cells = (kind: string, n: number, use: Usage[] = []): HTMLElement[] => Array.from({ length: n }, (_, i) => cell(kind, use[i]));
 
-const block = (n: Node, h: { job: string; gpus: number }, o: Overview): HTMLElement =>
-  el("a", { class: "cells", href: jobHref(h.job, o), title: h.job, "aria-label": `${h.job}: ${counted(h.gpus, "GPU")} on ${n.name}` }, ...cells("gpu " + hue(h.job), h.gpus));
+// cell is as full as its GPU is busy; full, if that is not known.
+function cell(kind: string, u: Usage | undefined): HTMLElement {
+  if (u?.busy === undefined) return el("i", u ? { class: kind, title: `${u.job}: ${described(u)}` } : { class: kind });
+  const unused = el("i", { class: "unused" });
+  unused.style.height = percent(1 - u.busy).replace(" ", "");
+  return el("i", { class: kind, title: `${u.job}: ${described(u)}` }, unused);
+}
+
+function block(n: Node, h: { job: string; gpus: number }, o: Overview): HTMLElement {
+  const use = (n.use ?? []).filter((u) => u.job === h.job), busy = busyOf(use), text = busy === undefined ? "" : `, ${percent(busy)} busy`;
+  return el("a", { class: "cells", href: jobHref(h.job, o), title: h.job + text, "aria-label": `${h.job}: ${counted(h.gpus, "GPU")} on ${n.name}${text}` }, ...cells("gpu " + hue(h.job), h.gpus, use));
+}
 
 // showNode shows one node.
 export function showNode(name: string, o: Overview): HTMLElement[] {
   const n = o.nodes.find((n) => n.name === name), title = el("h2", { id: "node-title", tabindex: "-1" }, name);
   if (!n) return [title, el("p", {}, "No such node now. It may have left the cluster, or you may not see it.")];
   const held = (n.held ?? []).map((h) => el("li", {}, link(h.job, o), `: ${counted(h.gpus, "GPU")}`));
-  return [title, nodeOf(n, o), el("p", {}, [n.closed, n.idle].filter((s) => s).join("; ")), el("ul", {}, ...(held.length > 0 ? held : [el("li", {}, "No job has GPUs here.")]))];
+  return [title, nodeOf(n, o), el("p", {}, [n.closed, n.idle].filter((s) => s).join("; ")), el("ul", {}, ...(held.length > 0 ? held : [el("li", {}, "No job has GPUs here.")]), ...(n.use ?? []).map((u) => el("li", {}, (u.job ? u.job + ", " : "") + described(u))))];
 }

@@ -59,7 +59,7 @@ function row(j: Job, o: Overview): HTMLElement {
     cell("phase", j.queue ? `${j.phase}, queue ${j.queue}` : j.phase),
     cell("since", j.since ? (o.live ? `${clock(since)} (${ago})` : ago) : ""),
     cell("done", progress(j)),
-    el("td", { class: "why", "data-label": "why", title: j.sentence ?? "" }, el("span", {}, j.sentence ?? "")),
+    el("td", { class: "why", "data-label": "why", title: j.sentence ?? "" }, el("span", {}, j.brief ?? j.sentence ?? "")),
     el("td", { "data-label": waits(j) ? "starts" : "ends", title: expected?.unknown ?? "" }, soon(expected, o.at)));
 }
 

@@ -64,6 +64,7 @@
     return `${whole} ${units[i][0]}` + (rest > 0 ? ` ${rest} ${units[i + 1][0]}` : "");
   }
   var rough = (s) => span(s < 60 ? s : 60 * Math.floor(s / 60));
+  var percent = (share) => `${Math.round(100 * share)} %`;
   var counted = (n, what) => `${n} ${what}${n === 1 ? "" : "s"}`;
   function gpus(h) {
     if (!h) return "no GPUs";
@@ -330,6 +331,28 @@
   }
   var figure = (...children) => el("figure", { class: "life-line" }, ...children);
 
+  // web/use.ts
+  function busyOf(use) {
+    const known = use.flatMap((u) => u.busy ?? []);
+    return known.length > 0 ? known.reduce((sum, b) => sum + b, 0) / known.length : void 0;
+  }
+  var gigabytes = (bytes) => (bytes / 2 ** 30).toFixed(0);
+  var memory = (u) => u.memory?.total ? `${gigabytes(u.memory.used)} of ${gigabytes(u.memory.total)} GiB` : "";
+  function described(u) {
+    const known = [u.busy === void 0 ? "" : percent(u.busy) + " busy", memory(u), u.celsius ? `${u.celsius} \xB0C` : "", u.watts ? `${u.watts} W` : ""].filter((s) => s);
+    return `GPU ${u.gpu}: ${known.join(", ") || "not measured"}`;
+  }
+  function useOf(id, o) {
+    const use = o.nodes.flatMap((n) => (n.use ?? []).filter((u) => u.job === id)), busy = busyOf(use);
+    if (use.length === 0) return void 0;
+    const most2 = use.reduce((a, b) => (b.memory?.used ?? 0) > (a.memory?.used ?? 0) ? b : a), hottest = Math.max(...use.map((u) => u.celsius ?? 0)), watts = use.reduce((sum, u) => sum + (u.watts ?? 0), 0);
+    return [busy === void 0 ? "busy: not measured" : percent(busy) + " busy", memory(most2) && `memory ${memory(most2)}`, hottest ? `${hottest} \xB0C` : "", watts ? `${watts} W in all` : ""].filter((s) => s).join(", ");
+  }
+  function idleOf(id, o) {
+    const hours = [...o.jobs, ...o.ended ?? []].find((j) => j.id === id)?.idle_gpu_hours;
+    return hours ? `${Number(hours.toPrecision(3))} GPU-hours held but not used` : void 0;
+  }
+
   // web/job.ts
   function showJob(id, page, overview2, log) {
     const m = page.moment?.moment, sentence2 = m?.sentence ?? page.job?.sentence;
@@ -344,7 +367,9 @@
       ["afterwards", m?.next || void 0],
       ["spent", spent(page.life)]
     ];
-    const all3 = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
+    facts2.push(["GPU use", useOf(id, overview2)], ["idle", idleOf(id, overview2)]);
+    const all3 = [el("h2", { id: "job-title", tabindex: "-1" }, id)], trouble = overview2.jobs.find((j) => j.id === id)?.trouble;
+    if (trouble) all3.push(el("p", { class: "bad" }, trouble));
     if (sentence2) all3.push(el("p", { class: "sentence" }, sentence2));
     all3.push(el("dl", {}, ...facts2.flatMap(([k, v]) => v === void 0 ? [] : [el("dt", {}, k), el("dd", {}, v)])));
     const details = [["reason", m?.details], ["weight", m?.weight]];
@@ -419,8 +444,8 @@
     fill(body, gap(first3 * t.height), ...rows2, gap((t.jobs.length - end) * t.height));
   }
   function gap(height2) {
-    const cell2 = el("td", { colspan: "8" }), row3 = el("tr", { class: "gap", "aria-hidden": "true" }, cell2);
-    cell2.style.height = `${height2}px`;
+    const cell3 = el("td", { colspan: "8" }), row3 = el("tr", { class: "gap", "aria-hidden": "true" }, cell3);
+    cell3.style.height = `${height2}px`;
     return row3;
   }
   function reveal(body, id) {
@@ -516,6 +541,7 @@
   function showNodes(o) {
     const found2 = o.nodes.filter(nodeMatches);
     const shown2 = unfolded ? found2 : found2.slice(0, mostNodes);
+    byId("nodes-legend").hidden = !found2.some((n) => n.use?.some((u) => u.job));
     fill(byId("nodes"), ...shown2.map((n) => nodeOf(n, o)));
     fill(byId("nodes-more"), ...found2.length > mostNodes ? [fold(found2, o)] : []);
   }
@@ -530,7 +556,7 @@
   }
   function nodeOf(n, o) {
     const held = n.held ?? [], free = n.gpus - held.reduce((sum, h) => sum + h.gpus, 0);
-    const name = [n.type, free > 0 ? `${free} free` : "", n.closed].filter((s) => s).map((s) => " \xB7 " + s).join("");
+    const busy = busyOf(n.use ?? []), name = [n.type, free > 0 ? `${free} free` : "", busy === void 0 ? "" : percent(busy) + " busy", n.closed].filter((s) => s).map((s) => " \xB7 " + s).join("");
     return el(
       "div",
       { class: n.closed ? "node closed" : "node" },
@@ -539,13 +565,22 @@
       el("div", { class: "who" }, ...held.slice(0, 4).flatMap((h, i) => [i > 0 ? " \xB7 " : "", h.job]), held.length > 4 ? ` \xB7 ${held.length - 4} more` : "")
     );
   }
-  var cells = (kind2, n) => Array.from({ length: n }, () => el("i", { class: kind2 }));
-  var block = (n, h, o) => el("a", { class: "cells", href: jobHref(h.job, o), title: h.job, "aria-label": `${h.job}: ${counted(h.gpus, "GPU")} on ${n.name}` }, ...cells("gpu " + hue(h.job), h.gpus));
+  var cells = (kind2, n, use = []) => Array.from({ length: n }, (_, i) => cell(kind2, use[i]));
+  function cell(kind2, u) {
+    if (u?.busy === void 0) return el("i", u ? { class: kind2, title: `${u.job}: ${described(u)}` } : { class: kind2 });
+    const unused = el("i", { class: "unused" });
+    unused.style.height = percent(1 - u.busy).replace(" ", "");
+    return el("i", { class: kind2, title: `${u.job}: ${described(u)}` }, unused);
+  }
+  function block(n, h, o) {
+    const use = (n.use ?? []).filter((u) => u.job === h.job), busy = busyOf(use), text = busy === void 0 ? "" : `, ${percent(busy)} busy`;
+    return el("a", { class: "cells", href: jobHref(h.job, o), title: h.job + text, "aria-label": `${h.job}: ${counted(h.gpus, "GPU")} on ${n.name}${text}` }, ...cells("gpu " + hue(h.job), h.gpus, use));
+  }
   function showNode(name, o) {
     const n = o.nodes.find((n2) => n2.name === name), title = el("h2", { id: "node-title", tabindex: "-1" }, name);
     if (!n) return [title, el("p", {}, "No such node now. It may have left the cluster, or you may not see it.")];
     const held = (n.held ?? []).map((h) => el("li", {}, link(h.job, o), `: ${counted(h.gpus, "GPU")}`));
-    return [title, nodeOf(n, o), el("p", {}, [n.closed, n.idle].filter((s) => s).join("; ")), el("ul", {}, ...held.length > 0 ? held : [el("li", {}, "No job has GPUs here.")])];
+    return [title, nodeOf(n, o), el("p", {}, [n.closed, n.idle].filter((s) => s).join("; ")), el("ul", {}, ...held.length > 0 ? held : [el("li", {}, "No job has GPUs here.")], ...(n.use ?? []).map((u) => el("li", {}, (u.job ? u.job + ", " : "") + described(u))))];
   }
 
   // web/attention.ts
@@ -650,16 +685,16 @@
       "tr",
       {},
       el("th", { scope: "row" }, coloured(j.id, o), alias(j)),
-      cell("user", who(j)),
-      cell(waits(j) ? "wants" : "has", waits(j) ? asked(j) : gpus(holds(j))),
-      cell("phase", j.queue ? `${j.phase}, queue ${j.queue}` : j.phase),
-      cell("since", j.since ? o.live ? `${clock(since)} (${ago})` : ago : ""),
-      cell("done", progress(j)),
-      el("td", { class: "why", "data-label": "why", title: j.sentence ?? "" }, el("span", {}, j.sentence ?? "")),
+      cell2("user", who(j)),
+      cell2(waits(j) ? "wants" : "has", waits(j) ? asked(j) : gpus(holds(j))),
+      cell2("phase", j.queue ? `${j.phase}, queue ${j.queue}` : j.phase),
+      cell2("since", j.since ? o.live ? `${clock(since)} (${ago})` : ago : ""),
+      cell2("done", progress(j)),
+      el("td", { class: "why", "data-label": "why", title: j.sentence ?? "" }, el("span", {}, j.brief ?? j.sentence ?? "")),
       el("td", { "data-label": waits(j) ? "starts" : "ends", title: expected2?.unknown ?? "" }, soon(expected2, o.at))
     );
   }
-  var cell = (label, ...content) => el("td", { "data-label": label }, ...content);
+  var cell2 = (label, ...content) => el("td", { "data-label": label }, ...content);
   var alias = (j) => j.name && !j.id.endsWith(j.name) ? el("span", { class: "soft" }, " " + j.name) : void 0;
   var who = (j) => j.user ?? j.namespace ?? "";
   function progress(j) {

@@ -5,11 +5,12 @@ export interface Expected { early: number; likely: number; late: number; open?: 
 export interface Range { early?: string; likely?: string; late?: string; probability?: number; source?: string; unknown?: string }
 export interface GPUs { queue?: string; type: string; total: number; held: number; unusable: number; starting?: number }
 export interface Queue { name: string; prices?: { type: string; price: number }[] }
-export interface Node { name: string; queue?: string; type: string; gpus: number; used: number; held?: { job: string; gpus: number }[]; closed?: string; cause?: string; idle?: string }
+export interface Node { name: string; queue?: string; type: string; gpus: number; used: number; held?: { job: string; gpus: number }[]; closed?: string; cause?: string; idle?: string; use?: Usage[] }
+export interface Usage { gpu: string; job?: string; busy?: number; memory?: { used: number; total: number }; celsius?: number; watts?: number }
 export interface Job {
   id: string; name: string; namespace?: string; user?: string; queue?: string; phase: string; asked?: string; min_gpus?: number; max_gpus?: number; submitted?: string; since?: string;
   gpus: number; gpu_type?: string; nodes?: { node: string; gpus: number }[]; also?: { gpus: number; gpu_type: string; nodes: number };
-  reason?: string; sentence?: string; unblock?: string; restarts?: number; progress?: number; target?: number;
+  reason?: string; sentence?: string; brief?: string; idle_gpu_hours?: number; unblock?: string; restarts?: number; progress?: number; target?: number;
   start?: Range; end?: Range; trouble?: string; finished?: string; outcome?: string; detail?: string;
 }
 export interface Overview {

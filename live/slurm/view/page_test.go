@@ -47,7 +47,7 @@ func TestSlurm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC))) // after the recording
 		r := &playback{t: t}
-		s := Page(&client.Client{Run: r.run}, nil, "not asked")
+		s := Page(&client.Client{Run: r.run}, nil, "not asked", nil)
 		if err := s.Look(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestSlurm(t *testing.T) {
 func TestSlurm_down(t *testing.T) {
 	r := &playback{t: t}
 	r.down.Store(true)
-	s := Page(&client.Client{Run: r.run}, nil, "")
+	s := Page(&client.Client{Run: r.run}, nil, "", nil)
 	if err := s.Look(t.Context()); !errors.Is(err, client.ErrUnreachable) {
 		t.Errorf("%v, want that Slurm does not answer", err)
 	}
