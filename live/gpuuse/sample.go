@@ -14,7 +14,7 @@ import (
 )
 
 // A Sample is one measurement of one GPU. Unknown values are NaN. The slices of a GPU with MIG are one Sample: its
-// memory is the sum of theirs, and Busy the value of the busiest slice.
+// memory is the sum over the slices, and Busy the value of the busiest slice.
 type Sample struct {
 	Node    string // host name; empty for this machine
 	UUID    string

@@ -11,7 +11,6 @@ import (
 
 	"github.com/oxgang/oxgang/internal/chromium"
 	"github.com/oxgang/oxgang/live/status"
-	"github.com/oxgang/oxgang/scheduler/explain"
 )
 
 func does(ctx context.Context, t *testing.T, actions ...chromedp.Action) {
@@ -44,11 +43,11 @@ func TestBrowser_shows_a_recording(t *testing.T) {
 		chromedp.Poll(`document.getElementById("facts").textContent.includes("recorded, 20 min of")`, nil), chromedp.Sleep(wait), chromedp.Text("main", &text))
 	first := said(t, source, early, text)
 	var life string
-	does(ctx, t, chromedp.Click(`//tbody//a[text()="`+first+`"]`))
+	does(ctx, t, chromedp.Click(`//tbody//a[text()="`+string(first.ID)+`"]`))
 	does(ctx, t, chromedp.WaitVisible("ol.life"), chromedp.Text("#job", &life))
 	does(ctx, t, chromedp.Click("#close"), chromedp.WaitNotVisible("#job-card"))
-	if !strings.Contains(life, "submitted, asking for") {
-		t.Errorf("no life of %s in %s", first, life)
+	if !strings.Contains(life, "submitted, asking for") || !strings.Contains(life, string(first.ID)+" has been running on 2 rtx GPUs for 11m00s, since") {
+		t.Errorf("no life of %s, or not its whole reason, in %s", first.ID, life)
 	}
 }
 
@@ -56,18 +55,19 @@ func TestBrowser_shows_a_recording(t *testing.T) {
 const wait = 300 * time.Millisecond
 
 // said checks that a text has what the journal says of all jobs at a time, and returns the first job.
-func said(t *testing.T, source *Recorded, at time.Duration, text string) string {
+func said(t *testing.T, source *Recorded, at time.Duration, text string) *status.Job {
 	t.Helper()
-	overview, err := explain.OverviewIn(source.File, at)
+	overview, err := source.Overview(t.Context(), at)
 	if err != nil || len(overview.Jobs) == 0 {
 		t.Fatalf("%v, or no jobs", err)
 	}
-	for _, j := range overview.Jobs {
-		if !strings.Contains(text, string(j.ID)) || !strings.Contains(text, j.Sentence) {
-			t.Errorf("at %v the page does not say of %s: %s", at, j.ID, j.Sentence)
+	for i := range overview.Jobs {
+		j := &overview.Jobs[i]
+		if !strings.Contains(text, string(j.ID)) || !strings.Contains(text, j.Brief) || len(strings.Fields(j.Brief)) > 12 {
+			t.Errorf("at %v the page does not say of %s in 12 words: %s", at, j.ID, j.Brief)
 		}
 	}
-	return string(overview.Jobs[0].ID)
+	return &overview.Jobs[0]
 }
 
 // A browser shows another overview of a live source without being asked, and markup in names as text.

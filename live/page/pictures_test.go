@@ -61,6 +61,7 @@ func recording(t *testing.T) *kept {
 	if err != nil {
 		t.Fatal(err)
 	}
+	k.All.Fill()
 	return k
 }
 
