@@ -40,4 +40,8 @@
 // and a certificate must be exact.
 //
 // It is deterministic, with any number of threads.
+//
+// Use: describe the program with opt/lp, call Solve, edit the program, call Solve again (Example). The examples of
+// lab/casestudy/rounds, shards and te do this with GPU scheduling, shards of a database and traffic on a network;
+// docs/solvers.md compares COpter with other solvers on these, and states where it loses.
 package copter
