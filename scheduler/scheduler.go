@@ -282,9 +282,6 @@ func (r *record) settle(now time.Time) {
 	st.Service, st.GPUService, st.Since = st.AttainedService(now), st.AttainedGPUService(now), now
 }
 
-// Jobs returns the number of jobs that have not ended.
-func (s *Scheduler) Jobs() int { s.sweep(); return len(s.active) }
-
 func (s *Scheduler) sweep() {
 	if !s.hasEnded {
 		return

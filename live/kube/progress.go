@@ -58,9 +58,11 @@ func (w *jobEvents) trains(e *jobstate.Job, from *float64) {
 		return
 	}
 	e.TrainsIn, e.Failures, e.Setback = e.Held.Generation, 0, ""
-	first := job.Report{Job: e.ID, Configuration: e.Held.Configuration, Progress: e.Progress()}
+	first := job.Report{Job: e.ID, Configuration: e.Held.Configuration}
 	if from != nil {
 		first.Progress = *from
+	} else if !e.Spec.NoCheckpoint {
+		first.Progress = e.Status.Progress
 	}
 	w.Events.Emit(scheduler.Reported{Report: first})
 }

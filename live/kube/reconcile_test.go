@@ -119,8 +119,8 @@ func TestLook_reads_parts_of_jobs_once(t *testing.T) {
 		part.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "x", UID: "x", Controller: new(true)}}
 		twin.Update(part)
 		pass(t, w, twin)
-		if !w.observer.Remembers(string(part.UID)) || len(w.table.Order) != 1 {
-			t.Errorf("known, and %d jobs, want it known, and one", len(w.table.Order))
+		if w.observer.Parsed() != 2 || len(w.table.Order) != 1 {
+			t.Errorf("%d objects parsed, of which %d are jobs; want 2 and 1", w.observer.Parsed(), len(w.table.Order))
 		}
 	})
 }

@@ -80,13 +80,6 @@ func (s *Spread) Observe(busy float64) {
 
 func (s *Spread) predicted(rung int, mean float64) { s.predictions[rung][s.seen%s.at[rung]] = mean }
 
-// Hold stores mean as the present prediction for every distance.
-func (s *Spread) Hold(mean float64) {
-	for rung := range s.at {
-		s.predicted(rung, mean)
-	}
-}
-
 // restart is called when predictions change after the first day. Older predictions no longer count. Their
 // errors get half the weight of one, and overlapping spans have about one error per horizon.
 func (s *Spread) restart() {

@@ -93,20 +93,3 @@ func steeper(a, b segment) int {
 func (f *Frontier) spend(s segment) float64 {
 	return f.load[s.epoch] * (f.vertices[s.to].cost - f.vertices[s.to-1].cost)
 }
-
-// Breakpoints returns the corners of the frontier from Least to Most. Source: BOA §5.3, "Decision Support Tool".
-func (f *Frontier) Breakpoints() []Breakpoint {
-	at := Breakpoint{Budget: f.Least}
-	for e, load := range f.load {
-		at.MeanJCT += load * f.gain[e] * f.vertices[f.first[e]].time
-	}
-	points := make([]Breakpoint, 0, len(f.segments)+1)
-	for _, s := range f.segments {
-		at.Multiplier = s.slope
-		points = append(points, at)
-		at.Budget += f.spend(s)
-		at.MeanJCT -= f.spend(s) * s.slope
-	}
-	at.Multiplier = 0
-	return append(points, at)
-}

@@ -7,12 +7,6 @@ type Mix struct {
 	Share    float64 // in [0, 1); Next is At if it is 0
 }
 
-// Width returns the mean number of machines, kᵢⱼ of problem (1) in the BOA paper.
-func (m Mix) Width() float64 {
-	here, there := (1-m.Share)/m.At.Speed, m.Share/m.Next.Speed
-	return (here*float64(m.At.Width) + there*float64(m.Next.Width)) / (here + there)
-}
-
 // A Solution is the best plan for one budget, if starting and resizing take no time: problem (1) of BOA
 // Constrictor, or (7) with several GPU types.
 type Solution struct {
@@ -22,16 +16,6 @@ type Solution struct {
 	Multiplier float64 // decrease of MeanJCT for one more unit of budget
 	Bound      float64 // lower bound on the mean completion time with this budget; equals MeanJCT up to rounding
 	Repaired   int     // see Frontier.Repaired
-}
-
-// Solve returns the optimum within budget if rescaling takes no time. It returns a *BudgetError if the budget is too
-// small. The budget may be infinite.
-func (p *Problem) Solve(budget float64) (*Solution, error) {
-	f, err := p.Frontier()
-	if err != nil {
-		return nil, err
-	}
-	return f.At(budget)
 }
 
 // At returns the optimum within budget, or a *BudgetError if the budget is below Least. Where several optima exist,

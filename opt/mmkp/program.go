@@ -95,9 +95,6 @@ func (p *Program) SetCapacity(k int, b float64) error {
 	return nil
 }
 
-// Len returns the number of items.
-func (p *Program) Len() int { return p.inv.live }
-
 // Add adds a copy of an item, or returns an error for an invalid one. If equal items compete, the one added first wins.
 // It costs a pass over the choices, and a sort if they are not sorted.
 func (p *Program) Add(it Item) (ItemID, error) { return p.inv.add(it, len(p.given)) }

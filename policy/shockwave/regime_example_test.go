@@ -3,7 +3,6 @@ package shockwave_test
 import (
 	"fmt"
 	"log"
-	"time"
 
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy/shockwave"
@@ -29,14 +28,8 @@ func ExamplePredictor() {
 	for _, r := range p.Regimes() {
 		fmt.Printf("batch size %d: %g epochs\n", r.BatchSize, r.Expected)
 	}
-	remaining, err := p.Remaining(map[int]time.Duration{32: 4 * time.Minute, 64: 3 * time.Minute, 128: 2 * time.Minute})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(remaining, "remain")
 	// Output:
 	// batch size 32: 10 epochs
 	// batch size 64: 45 epochs
 	// batch size 128: 45 epochs
-	// 3h45m0s remain
 }

@@ -3,6 +3,7 @@ package journal
 import (
 	"regexp"
 	"strings"
+	"time"
 )
 
 var end = regexp.MustCompile(`(?m)^\{"t":[0-9.]+,"end":true,.*\n`)
@@ -16,3 +17,6 @@ func Unsealed(text string) string {
 	text = regexp.MustCompile(`(?m),"h":"[0-9a-f]{8}"}$`).ReplaceAllString(end.ReplaceAllString(text, ""), "}")
 	return strings.Replace(text, `{"oxj":2,`, `{"oxj":1,`, 1)
 }
+
+// Passed returns the time of the last checkpoint that the Reader has read past. It is false if there is none.
+func (r *Reader) Passed() (time.Duration, bool) { return r.at, r.passed != nil }

@@ -125,9 +125,6 @@ func (r *Reader) Checkpoint() (*Checkpoint, error) {
 	return &p, nil
 }
 
-// Passed returns the time of the last checkpoint that the Reader has read past. It is false if there is none.
-func (r *Reader) Passed() (time.Duration, bool) { return r.at, r.passed != nil }
-
 func (f *File) last(at time.Duration) (int64, error) {
 	if !f.sealed {
 		return 0, nil

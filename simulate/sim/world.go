@@ -78,9 +78,6 @@ func sorted(arrivals []workload.Arrival) []*workload.Arrival {
 // Now implements scheduler.Backend.
 func (w *World) Now() time.Time { return w.now }
 
-// Cluster returns the cluster with all nodes, including broken nodes and nodes for rent or loan.
-func (w *World) Cluster() *cluster.Cluster { return w.in.full }
-
 // Next implements scheduler.Backend.
 func (w *World) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	deadline = w.openRound(deadline)

@@ -69,9 +69,6 @@ func New(spec Spec) (*Generator, error) {
 	return g, nil
 }
 
-// Configs returns the configurations that jobs can get. Callers must not modify the slice.
-func (g *Generator) Configs() []Config { return g.configs }
-
 // Capacity returns the number of GPUs of each type.
 func (g *Generator) Capacity() []int {
 	b := make([]int, g.spec.Types)

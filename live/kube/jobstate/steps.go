@@ -26,14 +26,6 @@ func (e *Job) Obstacle() string {
 	return ""
 }
 
-// Progress returns the progress that is assumed for a starting job whose program has not reported it.
-func (e *Job) Progress() float64 {
-	if e.Spec.NoCheckpoint {
-		return 0
-	}
-	return e.Status.Progress
-}
-
 // Place returns the first planned node that allows accepts and that has enough GPUs in left for one worker. It
 // subtracts the worker from left.
 func (e *Job) Place(left map[string]int, allows func(node string) bool) string {

@@ -86,9 +86,6 @@ func (ob *Observer) Forget(s *Observation) {
 	}
 }
 
-// Remembers reports whether the parsed form of an object is stored.
-func (ob *Observer) Remembers(uid string) bool { _, known := ob.parsed[uid]; return known }
-
 // Parsed returns how many parsed objects are stored.
 func (ob *Observer) Parsed() int { return len(ob.parsed) }
 

@@ -44,7 +44,7 @@ func (ob *Observer) typesFor(s *Observation, j *jobadapter.Job) (types []cluster
 			need = max(1, j.Spec.MinGPUs/r.GPUs)
 		}
 		if r.Apart {
-			fit = slices.DeleteFunc(slices.Clone(fit), func(t cluster.GPUType) bool { return ob.holdsTwo(s, r, t) })
+			fit = slices.DeleteFunc(slices.Clone(fit), func(t cluster.GPUType) bool { return holdsTwo(s, r, t) })
 		}
 		if len(fit) == 0 {
 			return nil, fmt.Sprintf("a node has room for several pods, and a plan would put them there (%s): request all GPUs of a node for each pod, or remove the rule", r)
@@ -98,7 +98,7 @@ func (ob *Observer) room(s *Observation, r *jobadapter.Role, t cluster.GPUType) 
 	return n
 }
 
-func (ob *Observer) holdsTwo(s *Observation, r *jobadapter.Role, t cluster.GPUType) bool {
+func holdsTwo(s *Observation, r *jobadapter.Role, t cluster.GPUType) bool {
 	return slices.ContainsFunc(s.Whole, func(n cluster.Node) bool { return n.GPUType == t && n.Capacity.GPUs >= 2*r.GPUs })
 }
 
