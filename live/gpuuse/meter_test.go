@@ -99,6 +99,9 @@ func TestMeter_shared_node(t *testing.T) {
 	if a, other := &s.Jobs[0], &s.Jobs[1]; a.IdleHours != 2 || other.IdleHours != 1 || a.Trouble == "" || other.Trouble != "" {
 		t.Errorf("with owners: %+v", s.Jobs)
 	}
+	if s := b.minutes(40, "gpu-01", 0, math.NaN(), 1, 1); s.Jobs[0].Trouble != "" {
+		t.Errorf("with owners, the use of a GPU is unknown: %q", s.Jobs[0].Trouble)
+	}
 	if u := s.Nodes[0].Use; len(u) != 4 || u[0].Job != "a" || u[3].Job != "b" || *u[2].Busy != 1 {
 		t.Errorf("use %+v", u)
 	}

@@ -106,7 +106,7 @@ func TestBrowser_states(t *testing.T) {
 	source.down.Store(false)
 	shows("live", "Waiting (1)", "train", "no Nothing to show", "no out of date")
 	source.down.Store(true)
-	shows("stale", "Waiting (1)", "train", "This is the state of", "ago. connection refused", "out of date")
+	shows("stale", "Waiting (1)", "train", "The scheduler does not answer. This is the state of", "ago. connection refused", "out of date", "GPUs were busy and 1 job waited")
 	source.down.Store(false)
 	shows("live", "Waiting (1)", "no out of date")
 	source.jobs.Store(new([]status.Job))

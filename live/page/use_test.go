@@ -37,9 +37,9 @@ func TestBrowser_gpu_use(t *testing.T) {
 	chromium.Accessible(ctx, t, "GPU use")
 	does(ctx, t, chromedp.Evaluate(`location.hash = "#/job/lazy"`, nil), chromedp.WaitVisible("#job-title"), chromedp.Text("#job", &job), chromedp.Evaluate(`location.hash = "#/node/n"`, nil), chromedp.WaitVisible("#node-title"), chromedp.Text("#node", &node))
 	for what, pair := range map[string][2]string{
-		"cells": {strings.Join(heights, "; "), "lazy: GPU 0: 25 % busy, 3 of 16 GiB, 64 \u00b0C, 402 W 25; lazy: GPU 1: not measured 100; - 100; - 100"},
-		"nodes": {text, "13 % busy"}, "needs you": {needs, "lazy: holds 2 GPUs that have been idle for 42m"}, "node": {node, "lazy, GPU 0: 25 % busy"},
-		"job": {job, "25 % busy, memory 3 of 16 GiB, 64 \u00b0C, 402 W in all"}, "idle": {job, "1.25 GPU-hours held but not used"}, "trouble": {job, "idle for 42m"},
+		"cells": {strings.Join(heights, "; "), "lazy: GPU 0: 25 % utilised, 3 of 16 GiB, 64 \u00b0C, 402 W 25; lazy: GPU 1: not measured 100; - 100; - 100"},
+		"nodes": {text, "13 % utilised"}, "needs you": {needs, "lazy: holds 2 GPUs that have been idle for 42m"}, "node": {node, "lazy, GPU 0: 25 % utilised"},
+		"job": {job, "25 % utilised, memory 3 of 16 GiB, 64 \u00b0C, 402 W in all"}, "idle": {job, "1.25 GPU-hours held but not used"}, "trouble": {job, "idle for 42m"},
 	} {
 		if !strings.Contains(pair[0], pair[1]) {
 			t.Errorf("%s: %q, want %q", what, pair[0], pair[1])

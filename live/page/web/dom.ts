@@ -108,12 +108,30 @@ const notKnown = (why: string): string => (why.startsWith("unreliable: ") ? why 
 // between formats a range that is not empty, with its median, unless the median is an end of the range.
 const between = (early: string, late: string, likely?: string): string => (early === late ? `\u2248 in ${early}` : `\u2248 in ${early} to ${late}` + (likely && likely !== early && likely !== late ? `, median ${likely}` : ""));
 
-// hue gives a job one of twelve colours.
-export function hue(id: string): string {
+const colours = 12, chosen = new Map<string, number>();
+
+// colour gives jobs that hold GPUs different colours while there are enough, and keeps them until the jobs end.
+export function colour(jobs: Job[]): void {
+  const holding = new Set(jobs.filter((j) => heldBy(j) > 0).map((j) => j.id));
+  for (const id of chosen.keys()) if (!holding.has(id)) chosen.delete(id);
+  const taken = new Set(chosen.values());
+  for (const id of holding) {
+    if (chosen.has(id)) continue;
+    let n = hash(id);
+    for (let i = 0; taken.size < colours && taken.has(n) && i < colours; i++) n = (n + 1) % colours;
+    chosen.set(id, n);
+    taken.add(n);
+  }
+}
+
+function hash(id: string): number {
   let h = 0;
   for (const c of id) h = (h * 31 + c.codePointAt(0)!) >>> 0;
-  return "hue" + (h % 12);
+  return h % colours;
 }
+
+// hue returns the colour of a job.
+export const hue = (id: string): string => "hue" + (chosen.get(id) ?? hash(id));
 
 // link links to the page of a job at the moment that is shown.
 export const link = (id: string, now: Overview): HTMLAnchorElement => el("a", { href: jobHref(id, now), "data-job": id }, id);

@@ -1,5 +1,5 @@
 // One sentence and four numbers: busy and idle GPUs, waiting jobs, and how long they have waited.
-import { byId, counted, el, fill, holds, link, rough, seconds } from "./dom";
+import { byId, clock, counted, el, fill, holds, link, rough, seconds } from "./dom";
 import type { Job, Overview } from "./types";
 
 export function showHeader(o: Overview): void {
@@ -11,12 +11,19 @@ export function showHeader(o: Overview): void {
     number(total > 0 ? `${busy} of ${total}` : String(busy), "GPUs busy"),
     number(total > 0 ? String(idle) : "?", idle > 0 ? "idle: " : total > 0 ? "idle" : "idle: not visible to you", ...(idle > 0 ? whyIdle(o, waiting) : [])),
     number(String(waiting.length), `job${waiting.length === 1 ? "" : "s"} waiting`),
-    number(waits.length > 0 ? rough(quantile(waits, 0.9)) : "0 s", "p90 wait so far"));
+    longest(waits));
+}
+
+// longest shows the longest wait, or of many waits the one that 9 of 10 do not exceed.
+function longest(waits: number[]): HTMLElement {
+  if (waits.length < 20) return number(waits.length > 0 ? rough(waits[waits.length - 1]) : "0 s", "longest wait so far");
+  return number(rough(quantile(waits, 0.9)), "9 of 10 waiting jobs have waited less");
 }
 
 const number = (value: string, ...label: (Node | string)[]): HTMLElement => el("li", {}, el("b", {}, value), el("span", {}, ...label));
 
 function sentence(busy: number, total: number, waiting: Job[], o: Overview): (Node | string)[] {
+  if (o.stale) return [`At ${clock(seconds(o.at))}, ${busy}${total > 0 ? ` of ${total}` : ""} GPUs were busy and ${counted(waiting.length, "job")} waited.`];
   const gpus = total === 0 ? `${counted(busy, "GPU")} ${busy === 1 ? "is" : "are"} busy` : busy >= total ? `All ${counted(total, "GPU")} are busy` : `${busy} of ${counted(total, "GPU")} are busy`;
   if (waiting.length === 0) return [`${gpus} and no job waits.`];
   const longest = waiting.reduce((a, b) => (waited(b, o) > waited(a, o) ? b : a));
@@ -42,5 +49,6 @@ function whyIdle(o: Overview, waiting: Job[]): (Node | string)[] {
   for (const n of o.nodes) if (n.cause && !n.closed) count.set(n.cause, (count.get(n.cause) ?? 0) + n.gpus - n.used);
   const [most] = [...count].sort((a, b) => b[1] - a[1]);
   if (most) return [causes[most[0]] ?? most[0]];
-  return ["why not ", link(waiting[0].id, o), "?"];
+  const next = waiting[0];
+  return [link(next.id, o), next.brief ? ": " + next.brief : " is next"];
 }

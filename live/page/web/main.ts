@@ -1,6 +1,6 @@
 // The page fetches the overview again whenever the server announces a new one, and shows the job or node in the address.
 import { takeToken } from "./act";
-import { byId, fill, seconds, span } from "./dom";
+import { byId, colour, fill, seconds, span } from "./dom";
 import { showHeader } from "./header";
 import { showJob } from "./job";
 import { listen } from "./keys";
@@ -74,6 +74,7 @@ async function show(o: Overview): Promise<void> {
   document.title = o.title + " \u00b7 Oxgang";
   byId("notes").textContent = (o.notes ?? []).join(" ");
   slide(o);
+  colour(o.jobs);
   showHeader(o);
   showNow(o);
   showTimeline(past, o);

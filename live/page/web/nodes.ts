@@ -6,13 +6,15 @@ import type { Node, Overview, Usage } from "./types";
 import { busyOf, described } from "./use";
 
 const mostNodes = 64; // more are folded
+const mostNamed = 24; // with the names of jobs
 let unfolded = false;
 
 export function showNodes(o: Overview): void {
   const found = o.nodes.filter(nodeMatches);
-  const shown = unfolded ? found : found.slice(0, mostNodes);
+  const shown = unfolded ? found : found.slice(0, mostNodes), dense = shown.length > mostNamed;
   byId("nodes-legend").hidden = !found.some((n) => n.use?.some((u) => u.job));
-  fill(byId("nodes"), ...shown.map((n) => nodeOf(n, o)));
+  byId("nodes").classList.toggle("dense", dense);
+  fill(byId("nodes"), ...shown.map((n) => nodeOf(n, o, dense)));
   fill(byId("nodes-more"), ...(found.length > mostNodes ? [fold(found, o)] : []));
 }
 
@@ -23,9 +25,9 @@ function fold(found: Node[], o: Overview): HTMLElement {
   return el("p", {}, unfolded ? "" : `${counted(rest.length, "more node")}: ${full} full, ${rest.length - full - closed} with free GPUs, ${closed} closed. `, button);
 }
 
-export function nodeOf(n: Node, o: Overview): HTMLElement {
+export function nodeOf(n: Node, o: Overview, dense = false): HTMLElement {
   const held = n.held ?? [], free = n.gpus - held.reduce((sum, h) => sum + h.gpus, 0);
-  const busy = busyOf(n.use ?? []), name = [n.type, free > 0 ? `${free} free` : "", busy === undefined ? "" : percent(busy) + " busy", n.closed].filter((s) => s).map((s) => " \u00b7 " + s).join("");
+  const busy = busyOf(n.use ?? []), name = [n.type, free > 0 ? `${free} free` : "", dense || busy === undefined ? "" : percent(busy) + " utilised", n.closed].filter((s) => s).map((s) => " \u00b7 " + s).join("");
   return el("div", { class: n.closed ? "node closed" : "node" },
     el("div", { class: "name" }, el("a", { href: nodeHref(n.name, o), title: n.idle ?? "" }, n.name), name),
     el("div", { class: "gpus" }, ...held.map((h) => block(n, h, o)), ...(free > 0 ? [el("span", { class: "cells", title: "free" }, ...cells("gpu free", free))] : [])),
@@ -43,7 +45,7 @@ function cell(kind: string, u: Usage | undefined): HTMLElement {
 }
 
 function block(n: Node, h: { job: string; gpus: number }, o: Overview): HTMLElement {
-  const use = (n.use ?? []).filter((u) => u.job === h.job), busy = busyOf(use), text = busy === undefined ? "" : `, ${percent(busy)} busy`;
+  const use = (n.use ?? []).filter((u) => u.job === h.job), busy = busyOf(use), text = busy === undefined ? "" : `, ${percent(busy)} utilised`;
   return el("a", { class: "cells", href: jobHref(h.job, o), title: h.job + text, "aria-label": `${h.job}: ${counted(h.gpus, "GPU")} on ${n.name}${text}` }, ...cells("gpu " + hue(h.job), h.gpus, use));
 }
 

@@ -53,7 +53,7 @@ const range = (j: Job): Range | undefined => (waits(j) ? j.start : j.end);
 function row(j: Job, o: Overview): HTMLElement {
   const expected = range(j), since = j.since ? seconds(j.since) : NaN, ago = rough(seconds(o.at) - since);
   return el("tr", {},
-    el("th", { scope: "row" }, coloured(j.id, o), alias(j)),
+    el("th", { scope: "row" }, waits(j) ? link(j.id, o) : coloured(j.id, o), alias(j)),
     cell("user", who(j)),
     cell(waits(j) ? "wants" : "has", waits(j) ? asked(j) : gpus(holds(j))),
     cell("phase", j.queue ? `${j.phase}, queue ${j.queue}` : j.phase),

@@ -21,8 +21,8 @@
   var href = (kind2, name, now) => `#/${kind2}/${encodeURIComponent(name)}` + query(now.live ? void 0 : now.elapsed);
   var jobHref = (id, now) => href("job", id, now);
   var nodeHref = (name, now) => href("node", name, now);
-  var go = (hash) => {
-    location.hash = hash;
+  var go = (hash2) => {
+    location.hash = hash2;
   };
   function keepMoment(at2) {
     const r = route();
@@ -106,11 +106,26 @@
   }
   var notKnown = (why) => why.startsWith("unreliable: ") ? why : "unknown: " + why;
   var between = (early, late, likely) => early === late ? `\u2248 in ${early}` : `\u2248 in ${early} to ${late}` + (likely && likely !== early && likely !== late ? `, median ${likely}` : "");
-  function hue(id) {
+  var colours = 12;
+  var chosen = /* @__PURE__ */ new Map();
+  function colour(jobs) {
+    const holding = new Set(jobs.filter((j) => heldBy(j) > 0).map((j) => j.id));
+    for (const id of chosen.keys()) if (!holding.has(id)) chosen.delete(id);
+    const taken = new Set(chosen.values());
+    for (const id of holding) {
+      if (chosen.has(id)) continue;
+      let n = hash(id);
+      for (let i = 0; taken.size < colours && taken.has(n) && i < colours; i++) n = (n + 1) % colours;
+      chosen.set(id, n);
+      taken.add(n);
+    }
+  }
+  function hash(id) {
     let h = 0;
     for (const c of id) h = h * 31 + c.codePointAt(0) >>> 0;
-    return "hue" + h % 12;
+    return h % colours;
   }
+  var hue = (id) => "hue" + (chosen.get(id) ?? hash(id));
   var link = (id, now) => el("a", { href: jobHref(id, now), "data-job": id }, id);
   var coloured = (id, now) => el("span", { class: "coloured" }, el("i", { class: "key-box " + hue(id) }), link(id, now));
   var two = (n) => String(n).padStart(2, "0");
@@ -172,15 +187,20 @@
       number(total2 > 0 ? `${busy} of ${total2}` : String(busy), "GPUs busy"),
       number(total2 > 0 ? String(idle) : "?", idle > 0 ? "idle: " : total2 > 0 ? "idle" : "idle: not visible to you", ...idle > 0 ? whyIdle(o, waiting) : []),
       number(String(waiting.length), `job${waiting.length === 1 ? "" : "s"} waiting`),
-      number(waits2.length > 0 ? rough(quantile(waits2, 0.9)) : "0 s", "p90 wait so far")
+      longest(waits2)
     );
+  }
+  function longest(waits2) {
+    if (waits2.length < 20) return number(waits2.length > 0 ? rough(waits2[waits2.length - 1]) : "0 s", "longest wait so far");
+    return number(rough(quantile(waits2, 0.9)), "9 of 10 waiting jobs have waited less");
   }
   var number = (value, ...label) => el("li", {}, el("b", {}, value), el("span", {}, ...label));
   function sentence(busy, total2, waiting, o) {
+    if (o.stale) return [`At ${clock(seconds(o.at))}, ${busy}${total2 > 0 ? ` of ${total2}` : ""} GPUs were busy and ${counted(waiting.length, "job")} waited.`];
     const gpus2 = total2 === 0 ? `${counted(busy, "GPU")} ${busy === 1 ? "is" : "are"} busy` : busy >= total2 ? `All ${counted(total2, "GPU")} are busy` : `${busy} of ${counted(total2, "GPU")} are busy`;
     if (waiting.length === 0) return [`${gpus2} and no job waits.`];
-    const longest = waiting.reduce((a, b) => waited(b, o) > waited(a, o) ? b : a);
-    return [`${gpus2} and ${counted(waiting.length, "job")} ${waiting.length === 1 ? "waits" : "wait"}: `, link(longest.id, o), ` has waited longest, ${rough(waited(longest, o))}.`];
+    const longest2 = waiting.reduce((a, b) => waited(b, o) > waited(a, o) ? b : a);
+    return [`${gpus2} and ${counted(waiting.length, "job")} ${waiting.length === 1 ? "waits" : "wait"}: `, link(longest2.id, o), ` has waited longest, ${rough(waited(longest2, o))}.`];
   }
   var waited = (j, o) => Math.max(0, seconds(o.at) - seconds(j.since ?? j.submitted ?? o.at));
   var quantile = (sorted, share) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
@@ -201,7 +221,8 @@
     for (const n of o.nodes) if (n.cause && !n.closed) count.set(n.cause, (count.get(n.cause) ?? 0) + n.gpus - n.used);
     const [most2] = [...count].sort((a, b) => b[1] - a[1]);
     if (most2) return [causes[most2[0]] ?? most2[0]];
-    return ["why not ", link(waiting[0].id, o), "?"];
+    const next = waiting[0];
+    return [link(next.id, o), next.brief ? ": " + next.brief : " is next"];
   }
 
   // web/question.ts
@@ -339,14 +360,14 @@
   var gigabytes = (bytes) => (bytes / 2 ** 30).toFixed(0);
   var memory = (u) => u.memory?.total ? `${gigabytes(u.memory.used)} of ${gigabytes(u.memory.total)} GiB` : "";
   function described(u) {
-    const known = [u.busy === void 0 ? "" : percent(u.busy) + " busy", memory(u), u.celsius ? `${u.celsius} \xB0C` : "", u.watts ? `${u.watts} W` : ""].filter((s) => s);
+    const known = [u.busy === void 0 ? "" : percent(u.busy) + " utilised", memory(u), u.celsius ? `${u.celsius} \xB0C` : "", u.watts ? `${u.watts} W` : ""].filter((s) => s);
     return `GPU ${u.gpu}: ${known.join(", ") || "not measured"}`;
   }
   function useOf(id, o) {
     const use = o.nodes.flatMap((n) => (n.use ?? []).filter((u) => u.job === id)), busy = busyOf(use);
     if (use.length === 0) return void 0;
     const most2 = use.reduce((a, b) => (b.memory?.used ?? 0) > (a.memory?.used ?? 0) ? b : a), hottest = Math.max(...use.map((u) => u.celsius ?? 0)), watts = use.reduce((sum, u) => sum + (u.watts ?? 0), 0);
-    return [busy === void 0 ? "busy: not measured" : percent(busy) + " busy", memory(most2) && `memory ${memory(most2)}`, hottest ? `${hottest} \xB0C` : "", watts ? `${watts} W in all` : ""].filter((s) => s).join(", ");
+    return [busy === void 0 ? "not measured" : percent(busy) + " utilised", memory(most2) && `memory ${memory(most2)}`, hottest ? `${hottest} \xB0C` : "", watts ? `${watts} W in all` : ""].filter((s) => s).join(", ");
   }
   function idleOf(id, o) {
     const hours = [...o.jobs, ...o.ended ?? []].find((j) => j.id === id)?.idle_gpu_hours;
@@ -537,12 +558,14 @@
 
   // web/nodes.ts
   var mostNodes = 64;
+  var mostNamed = 24;
   var unfolded = false;
   function showNodes(o) {
     const found2 = o.nodes.filter(nodeMatches);
-    const shown2 = unfolded ? found2 : found2.slice(0, mostNodes);
+    const shown2 = unfolded ? found2 : found2.slice(0, mostNodes), dense = shown2.length > mostNamed;
     byId("nodes-legend").hidden = !found2.some((n) => n.use?.some((u) => u.job));
-    fill(byId("nodes"), ...shown2.map((n) => nodeOf(n, o)));
+    byId("nodes").classList.toggle("dense", dense);
+    fill(byId("nodes"), ...shown2.map((n) => nodeOf(n, o, dense)));
     fill(byId("nodes-more"), ...found2.length > mostNodes ? [fold(found2, o)] : []);
   }
   function fold(found2, o) {
@@ -554,9 +577,9 @@
     });
     return el("p", {}, unfolded ? "" : `${counted(rest.length, "more node")}: ${full} full, ${rest.length - full - closed} with free GPUs, ${closed} closed. `, button);
   }
-  function nodeOf(n, o) {
+  function nodeOf(n, o, dense = false) {
     const held = n.held ?? [], free = n.gpus - held.reduce((sum, h) => sum + h.gpus, 0);
-    const busy = busyOf(n.use ?? []), name = [n.type, free > 0 ? `${free} free` : "", busy === void 0 ? "" : percent(busy) + " busy", n.closed].filter((s) => s).map((s) => " \xB7 " + s).join("");
+    const busy = busyOf(n.use ?? []), name = [n.type, free > 0 ? `${free} free` : "", dense || busy === void 0 ? "" : percent(busy) + " utilised", n.closed].filter((s) => s).map((s) => " \xB7 " + s).join("");
     return el(
       "div",
       { class: n.closed ? "node closed" : "node" },
@@ -573,7 +596,7 @@
     return el("i", { class: kind2, title: `${u.job}: ${described(u)}` }, unused);
   }
   function block(n, h, o) {
-    const use = (n.use ?? []).filter((u) => u.job === h.job), busy = busyOf(use), text = busy === void 0 ? "" : `, ${percent(busy)} busy`;
+    const use = (n.use ?? []).filter((u) => u.job === h.job), busy = busyOf(use), text = busy === void 0 ? "" : `, ${percent(busy)} utilised`;
     return el("a", { class: "cells", href: jobHref(h.job, o), title: h.job + text, "aria-label": `${h.job}: ${counted(h.gpus, "GPU")} on ${n.name}${text}` }, ...cells("gpu " + hue(h.job), h.gpus, use));
   }
   function showNode(name, o) {
@@ -684,7 +707,7 @@
     return el(
       "tr",
       {},
-      el("th", { scope: "row" }, coloured(j.id, o), alias(j)),
+      el("th", { scope: "row" }, waits(j) ? link(j.id, o) : coloured(j.id, o), alias(j)),
       cell2("user", who(j)),
       cell2(waits(j) ? "wants" : "has", waits(j) ? asked(j) : gpus(holds(j))),
       cell2("phase", j.queue ? `${j.phase}, queue ${j.queue}` : j.phase),
@@ -757,7 +780,7 @@
     const why = failed2 ? cause(failed2) : overview2?.stale;
     document.body.dataset.state = kind(overview2, failed2);
     byId("facts").textContent = overview2 ? facts(overview2) : why ? "" : "loading \u2026";
-    byId("problem").textContent = why === void 0 ? "" : overview2 ? last(overview2) + why : `Nothing to show yet. ${why}`;
+    byId("problem").textContent = why === void 0 ? "" : overview2 ? dead(overview2) + last(overview2) + why : `Nothing to show yet. ${why}`;
     byId("empty").hidden = !overview2 || overview2.jobs.length + overview2.nodes.length > 0;
   }
   function kind(overview2, failed2) {
@@ -770,6 +793,7 @@
     const time = o.live ? timeOfDay(new Date(o.at)) : `recorded, ${span(o.elapsed)} of ${span(o.last)}`;
     return `${document.body.dataset.state === "stale" ? "out of date" : o.live ? "live" : ""} \xB7 ${time} \xB7 policy ${o.policy}`.replace(/^ \u00b7 /, "");
   }
+  var dead = (o) => o.stale && !o.stale.includes("does not answer") ? "The scheduler does not answer. " : "";
   function last(o) {
     if (!o.live) return "Out of date. ";
     return `This is the state of ${clock(seconds(o.at))}, ${span(Date.now() / 1e3 - seconds(o.at))} ago. `;
@@ -786,7 +810,7 @@
   var nameWidth = 170;
   var rows = [];
   var events = [];
-  var chosen;
+  var chosen2;
   var shown;
   var first2 = -1;
   var most = 1;
@@ -811,7 +835,7 @@
     const past2 = Math.min(6 * 3600, o.elapsed - from);
     return { from: o.elapsed - past2, to: Math.min(to, o.elapsed + Math.max(1800, past2)) };
   }
-  var view = () => chosen ?? usual(shown);
+  var view = () => chosen2 ?? usual(shown);
   var inView = (v) => rows.filter((r) => r.to >= v.from && r.from <= v.to);
   function draw(all3) {
     if (!shown) return;
@@ -837,13 +861,13 @@
     drawTrack(r, v, width2, rowHeight2 - 1, most, o)
   );
   function choose(v) {
-    chosen = v && { from: v.from, to: Math.max(v.from + 10, v.to) };
-    if (shown?.live) keepMoment(chosen && (chosen.from + chosen.to) / 2);
+    chosen2 = v && { from: v.from, to: Math.max(v.from + 10, v.to) };
+    if (shown?.live) keepMoment(chosen2 && (chosen2.from + chosen2.to) / 2);
     draw(true);
   }
   function follow() {
     if (route().at === void 0) return;
-    chosen = void 0;
+    chosen2 = void 0;
     draw(true);
   }
   function zoom(by) {
@@ -953,6 +977,7 @@
     document.title = o.title + " \xB7 Oxgang";
     byId("notes").textContent = (o.notes ?? []).join(" ");
     slide(o);
+    colour(o.jobs);
     showHeader(o);
     showNow(o);
     showTimeline(past, o);

@@ -11,7 +11,7 @@ export function showState(overview: Overview | undefined, failed: Error | undefi
   const why = failed ? cause(failed) : overview?.stale;
   document.body.dataset.state = kind(overview, failed);
   byId("facts").textContent = overview ? facts(overview) : why ? "" : "loading \u2026";
-  byId("problem").textContent = why === undefined ? "" : overview ? last(overview) + why : `Nothing to show yet. ${why}`;
+  byId("problem").textContent = why === undefined ? "" : overview ? dead(overview) + last(overview) + why : `Nothing to show yet. ${why}`;
   byId("empty").hidden = !overview || overview.jobs.length + overview.nodes.length > 0;
 }
 
@@ -26,6 +26,9 @@ function facts(o: Overview): string {
   const time = o.live ? timeOfDay(new Date(o.at)) : `recorded, ${span(o.elapsed)} of ${span(o.last)}`;
   return `${document.body.dataset.state === "stale" ? "out of date" : o.live ? "live" : ""} \u00b7 ${time} \u00b7 policy ${o.policy}`.replace(/^ \u00b7 /, "");
 }
+
+// dead states that the source of the page is silent, unless its error does.
+const dead = (o: Overview): string => (o.stale && !o.stale.includes("does not answer") ? "The scheduler does not answer. " : "");
 
 // last describes the age of the last known state.
 function last(o: Overview): string {

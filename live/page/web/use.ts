@@ -14,7 +14,7 @@ const memory = (u: Usage): string => (u.memory?.total ? `${gigabytes(u.memory.us
 
 // described returns what is known about one GPU.
 export function described(u: Usage): string {
-  const known = [u.busy === undefined ? "" : percent(u.busy) + " busy", memory(u), u.celsius ? `${u.celsius} \u00b0C` : "", u.watts ? `${u.watts} W` : ""].filter((s) => s);
+  const known = [u.busy === undefined ? "" : percent(u.busy) + " utilised", memory(u), u.celsius ? `${u.celsius} \u00b0C` : "", u.watts ? `${u.watts} W` : ""].filter((s) => s);
   return `GPU ${u.gpu}: ${known.join(", ") || "not measured"}`;
 }
 
@@ -23,7 +23,7 @@ export function useOf(id: string, o: Overview): string | undefined {
   const use = o.nodes.flatMap((n) => (n.use ?? []).filter((u) => u.job === id)), busy = busyOf(use);
   if (use.length === 0) return undefined;
   const most = use.reduce((a, b) => ((b.memory?.used ?? 0) > (a.memory?.used ?? 0) ? b : a)), hottest = Math.max(...use.map((u) => u.celsius ?? 0)), watts = use.reduce((sum, u) => sum + (u.watts ?? 0), 0);
-  return [busy === undefined ? "busy: not measured" : percent(busy) + " busy", memory(most) && `memory ${memory(most)}`, hottest ? `${hottest} \u00b0C` : "", watts ? `${watts} W in all` : ""].filter((s) => s).join(", ");
+  return [busy === undefined ? "not measured" : percent(busy) + " utilised", memory(most) && `memory ${memory(most)}`, hottest ? `${hottest} \u00b0C` : "", watts ? `${watts} W in all` : ""].filter((s) => s).join(", ");
 }
 
 // idleOf returns the idle GPU-hours of a job, if there are any.
