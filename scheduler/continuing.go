@@ -22,7 +22,7 @@ type continuing struct {
 	rows    []*policy.Job    // of asked
 	shown   [2][]*policy.Job // memory for the rows of snapshots, used in turns
 	turn    int
-	all     []int // 0, 1, 2, …
+	all     []int
 }
 
 type continuer struct {

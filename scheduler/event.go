@@ -22,11 +22,11 @@ type Event interface {
 type Submitted struct{ Spec *job.Spec }
 
 // Described is the event that a job's program reported its batch limits, schedule or target. Spec replaces the
-// submitted specification; measurements stay. The scheduler keeps Spec.
+// submitted specification, and must not change; measurements stay.
 type Described struct{ Spec *job.Spec }
 
-// Restored is the event, after a restart of the scheduler, that a job was submitted before the restart. If the job has
-// ended, the scheduler keeps only its ID and the statistics of its class. It keeps Spec.
+// Restored is the event, after a restart of the scheduler, that a job was submitted before the restart. Of an ended
+// job, the scheduler keeps only the ID and the statistics of its class. Spec must not change.
 type Restored struct {
 	Spec    *job.Spec
 	Status  job.Status
@@ -76,19 +76,19 @@ type Action interface {
 	Topic() Topic
 }
 
-// A Topic states what an action is about: a job, a group of nodes, or, in words, something else.
+// A Topic states what an action is about; one field is set.
 type Topic struct {
 	Job   job.ID
 	Group cluster.Group
-	World string // the request, in words
+	Other string // set if neither a job nor a group: what the request is about, in words
 }
 
 func (t Topic) String() string {
 	switch {
 	case t.Job != "":
 		return "job " + string(t.Job)
-	case t.World != "":
-		return t.World
+	case t.Other != "":
+		return t.Other
 	}
 	return "group " + string(t.Group)
 }
@@ -100,10 +100,10 @@ type Run struct {
 	Allocation cluster.Allocation
 	Placement  cluster.Placement
 	Batch      job.BatchSize // zero: the agent decides
-	// Free: the job moves to other nodes with the same configuration, without a restart. Only with
+	// Free states that the job moves to other nodes with the same configuration, without a restart. It needs
 	// Options.FreeMoves.
 	Free bool
-	// Resized: workers join or leave while the job trains on (job.Spec.Resizes); enough of them stay in place.
+	// Resized states that workers join or leave while the others train (job.Spec.Resizes).
 	Resized bool
 }
 
@@ -153,10 +153,10 @@ func (p Profile) Topic() Topic { return Topic{Job: p.Job} }
 func (p Provision) Topic() Topic { return Topic{Group: p.Group} }
 
 // Topic implements Action.
-func (Return) Topic() Topic { return Topic{World: "nodes given back"} }
+func (Return) Topic() Topic { return Topic{Other: "nodes given back"} }
 
 // Topic implements Action.
-func (Compute) Topic() Topic { return Topic{World: "background work"} }
+func (Compute) Topic() Topic { return Topic{Other: "background work"} }
 
 func (ev Submitted) apply(s *Scheduler, now time.Time) error {
 	return s.submit(now, ev.Spec)

@@ -98,8 +98,7 @@ type Memory struct {
 	active   []*record // by submission time, then ID
 	hasEnded bool      // active has records in a terminal phase
 	times    roundTimes
-	// Whether background work of the policy is under way, and the result of the last one, until a snapshot has
-	// it.
+	// Whether background work of the policy runs, and its last result, until a snapshot contains it.
 	computing bool
 	computed  any
 }

@@ -15,11 +15,11 @@ import (
 // drops the round in progress and is returned. If the backend ends a round early, or late by at least a round, the next
 // round starts at that time and has the full length.
 //
-// Options.OnSubmit adds submission rounds: half a second after a submission, and at the earliest a twentieth of a round
-// after the last round. Jobs that hold GPUs keep them. There is none while no GPU is free, or while another job has
-// been waiting since an earlier round.
+// Options.OnSubmit adds rounds after submissions: half a second after a submission, and at the earliest a twentieth of
+// a round after the last round. Jobs that hold GPUs keep them. There is no such round while no GPU is free, or while
+// another job has been waiting since an earlier round.
 //
-// The rounds of Options.OnEvent are planned like regular ones. For a policy with zero Traits there are none while no
+// Options.OnEvent adds rounds that are planned like regular ones. For a policy without Traits there are none while no
 // job waits.
 //
 // Neither option moves the regular rounds.
@@ -120,9 +120,9 @@ func (s *Scheduler) take(ctx context.Context, b Backend, ev Event, obs []Observe
 // A Backend runs the jobs and provides the clock. It is a simulation, one machine, or a Kubernetes or Slurm cluster.
 //
 // Next waits for the next event and returns it, or returns a nil Event at the deadline. Events due at the deadline come
-// before nil. A simulation may return nil early, when the jobs have done the steps of a round; a live backend may
-// return it late, for example after the machine was suspended. Next returns io.EOF when nothing more can happen. Do
-// starts to carry out actions; their results arrive as events.
+// before nil. A simulation may return nil early, when no job can do more steps in the round; a live backend may return
+// it late, for example after the machine was suspended. Next returns io.EOF when nothing more can happen. Do starts to
+// carry out actions; their results arrive as events.
 type Backend interface {
 	Now() time.Time
 	Next(ctx context.Context, deadline time.Time) (Event, error)
@@ -136,8 +136,8 @@ type Observer interface {
 	Round(s *policy.Snapshot, p *policy.Plan, actions []Action)
 }
 
-// An Unreported is an Observer that does not need every progress report. A simulation may then skip reports that tell
-// the scheduler nothing new (sim.Options.Sparse).
+// An Unreported is an Observer that needs no progress reports which tell the scheduler nothing new. A simulation may
+// then skip them (sim.Options.Sparse).
 type Unreported interface {
 	Observer
 	Unreported()

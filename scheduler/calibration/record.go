@@ -12,7 +12,7 @@ import (
 // Share is the probability with which a predicted range should contain the actual time.
 const Share = 0.8
 
-// A Phase is the kind of time that is predicted, such as the start of a waiting job.
+// A Phase is the kind of event whose time is predicted, such as the start of a waiting job.
 type Phase uint8
 
 // The phases.
@@ -32,8 +32,8 @@ func (p Phase) String() string {
 	return phaseNames[p]
 }
 
-// A Guess is an uncalibrated prediction of the time until something happens: the earlier and the later result of two
-// simulations.
+// A Guess is the time until an event as predicted by two simulations, without and with new jobs: the earlier and the
+// later result.
 type Guess struct{ Early, Late time.Duration }
 
 func (g Guess) length(round time.Duration) float64 {
@@ -46,13 +46,12 @@ func (g Guess) errors(actual, round time.Duration) [3]float64 {
 	return [3]float64{t - math.Log((g.Early + round).Seconds()), t - math.Log(g.length(round)), t - math.Log((g.Late + round).Seconds())}
 }
 
-// Exact reports whether both times of the guess differ from the actual time by less than a round.
+// Exact reports whether both times of the guess are within a round of the actual time.
 func (g Guess) Exact(actual, round time.Duration) bool {
 	return (actual-g.Early).Abs() < round && (actual-g.Late).Abs() < round
 }
 
-// Errors returns the logarithm of the length of a guess in rounds, and the errors of the guess, given the actual time.
-// The three errors are low, mid and high of the package comment.
+// Errors returns the logarithm of the guessed time, in rounds, and the errors low, mid and high of the package doc.
 func (g Guess) Errors(actual, round time.Duration) (length float64, errors [3]float64) {
 	return math.Log(g.length(round) / round.Seconds()), g.errors(actual, round)
 }
@@ -61,21 +60,21 @@ func (g Guess) Errors(actual, round time.Duration) (length float64, errors [3]fl
 // Share. Likely is the median. Early <= Likely <= Late.
 type Range struct {
 	Early, Likely, Late time.Duration
-	// Held counts how many of the last Of ranges of this phase whose outcome is known were right.
+	// Held of the last Of ranges of this phase, whose outcome is known, were right.
 	Held, Of int
 	Phase    Phase
 }
 
-// Recent is how many past ranges, the latest ones, count in Range.Held and Range.Of.
+// Recent is the largest value of Range.Of.
 const Recent = 200
 
-// leastHeld is the share of the last ranges that must have held for a range to be printed.
 const leastHeld = 0.7
 
 // NotReliable begins what Unreliable returns.
 const NotReliable = "unreliable: "
 
-// Unreliable returns "unreliable: ..." if too few of the last ranges of this phase were right, otherwise "".
+// Unreliable returns a warning that begins with NotReliable if fewer than 70 % of the last ranges of this phase were
+// right; otherwise "".
 func (r *Range) Unreliable() string {
 	if float64(r.Held) >= leastHeld*float64(r.Of) {
 		return ""
@@ -99,7 +98,6 @@ func WereRight(right, total int) string {
 	return fmt.Sprintf("%d of the last %d estimates were right", right, total)
 }
 
-// most is the maximum number of predictions of one phase; the oldest are dropped.
 const most = 2000
 
 type prediction struct {
@@ -125,7 +123,7 @@ type Record struct {
 	round time.Duration
 	all   [Phases][]*prediction
 	open  [Phases]map[job.ID][]*prediction
-	marks map[mark]quantiles // quantiles as of asOf
+	marks map[mark]quantiles // as of asOf
 	asOf  time.Time
 }
 
@@ -148,7 +146,7 @@ func (r *Record) Range(now time.Time, p Phase, g Guess) Range {
 	return x
 }
 
-// Wide is Range with probability share instead of Share. It leaves Held and Of at 0.
+// Wide returns the range that contains the actual time with probability share. Held and Of of the result are 0.
 func (r *Record) Wide(now time.Time, p Phase, g Guess, share float64) Range {
 	if g.Late < g.Early {
 		g.Early, g.Late = g.Late, g.Early
@@ -164,7 +162,8 @@ func (r *Record) Wide(now time.Time, p Phase, g Guess, share float64) Range {
 	return x
 }
 
-// State records that the range stated was printed for guess g about job id. It will be compared with the actual time.
+// State records that the range stated, for guess g about job id, was printed. It is compared with the actual time
+// later.
 func (r *Record) State(now time.Time, id job.ID, p Phase, g Guess, stated Range) {
 	x := &prediction{job: id, at: now, guess: g, features: r.features(g), stated: stated}
 	r.all[p] = append(r.all[p], x)

@@ -7,9 +7,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// ExpectedIn converts the range r, predicted when the time passed had not yet elapsed, into an estimate to print now.
-// open states that the actual time may be later than the range. If the range is unreliable, only Unknown, Held and Of
-// are set.
+// ExpectedIn converts a range of times into an estimate to print. The range was predicted a duration passed ago. open
+// states that the actual time may be later than the range. If the range is unreliable, only Unknown, Held and Of are
+// set.
 func ExpectedIn(r *calibration.Range, open bool, passed time.Duration) *Expected {
 	if why := r.Unreliable(); why != "" {
 		return &Expected{Unknown: why, Held: r.Held, Of: r.Of}

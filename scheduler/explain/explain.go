@@ -13,8 +13,7 @@ import (
 )
 
 // Life reads from a journal why the GPUs of job id changed and how its time was spent. r must be at its first record.
-// If the journal is truncated, the story ends early and has a Note. Life returns an *UnknownJobError if the journal
-// lacks the job.
+// If the journal is truncated, Story.Note states this. Life returns an *UnknownJobError if the journal lacks the job.
 func Life(r *journal.Reader, id job.ID) (*Story, error) {
 	t := newJournalReader(r.Header(), id)
 	if err := t.listen(r, func(time.Duration) {}); err != nil {
@@ -23,8 +22,8 @@ func Life(r *journal.Reader, id job.ID) (*Story, error) {
 	return &Story{Job: id, Policy: t.policy, Asked: asked(t.state.spec, t.preemption), Changes: t.changes, Totals: &t.totals, Note: noted(r.Sealed(), t.note)}, nil
 }
 
-// At explains the state of job id at a time since the start of the recording, and what happened next. All records of
-// that time count as past. r must be at its first record.
+// At explains the state of job id at a time since the start of the recording, after all records of that time, and what
+// happened next. r must be at its first record.
 func At(r *journal.Reader, id job.ID, at time.Duration) (*Story, error) {
 	at = max(at, 0)
 	t := newJournalReader(r.Header(), id)
@@ -52,14 +51,14 @@ func (t *journalReader) story(then *snapshot, at time.Duration) *Story {
 	return story
 }
 
-// A LiveState is what a running scheduler contributes to the explanation of a job, in addition to its journal.
+// A LiveState is what only a running scheduler knows about a job, and its journal does not.
 type LiveState struct {
 	At         time.Duration // now, since the start of the recording
-	Up         bool          // its processes run, but its program has not reported yet
+	Up         bool          // the job's processes run, although its program has not reported yet
 	Preemption Preemption
 }
 
-// A Preemption is a reason why a job must not be preempted.
+// A Preemption states whether a job must not be preempted, and why.
 type Preemption uint8
 
 // The reasons, if the job must not be preempted.
@@ -69,7 +68,7 @@ const (
 	NotYet                      // the job's program has not connected yet
 )
 
-// Live explains the present state of job id under a running scheduler, from its journal and from seen. r must be at its
+// Live explains the present state of job id under a running scheduler, from its journal and seen. r must be at its
 // first record.
 func Live(r *journal.Reader, id job.ID, seen LiveState) (*Story, error) {
 	t := newJournalReader(r.Header(), id)
@@ -241,7 +240,6 @@ func (t *journalReader) sentence(then *snapshot, phase job.Phase, length string)
 	return fmt.Sprintf("%s has been waiting %s: %s.", t.id, length, because)
 }
 
-// end says when the record of a job ends.
 func (t *journalReader) end(at time.Duration) string {
 	if t.now <= at {
 		return "its record ends here"
@@ -267,7 +265,6 @@ func (then *snapshot) settled() bool {
 	}
 }
 
-// got says how a job that does not train yet got the GPUs that it holds.
 func (e *event) got(held string) string {
 	if e.what == Started || e.what == Resumed || e.verb == "" {
 		return "got " + held
@@ -278,7 +275,6 @@ func (e *event) got(held string) string {
 	return e.verb
 }
 
-// starting says that a job with GPUs does not train yet.
 func starting(starts int) string {
 	if starts > 1 {
 		return "is restarting"

@@ -294,8 +294,8 @@ func (w *clusterState) restoreFrom(c *journal.Checkpoint) {
 	for i := range c.Jobs {
 		j := &c.Jobs[i]
 		r := &row{spec: j.Spec, holds: j.Status.Allocation, on: j.Status.Placement}
-		if j.Said != nil {
-			r.why, r.ruled = j.Said.Why, true
+		if j.Decision != nil {
+			r.why, r.ruled = j.Decision.Why, true
 		}
 		w.jobs[j.Spec.ID] = r
 	}

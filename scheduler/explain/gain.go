@@ -65,7 +65,6 @@ func fewerGPUs(s *explainContext) bool {
 	return s.holds.GPUType == s.why.Config.GPUType && s.holds.GPUs < s.why.Config.GPUs
 }
 
-// cheaper returns how many times as much the previous GPUs cost, if known and more.
 func cheaper(s *explainContext) (times string, ok bool) {
 	was, before := s.cost(s.why.Config)
 	is, after := s.cost(s.holds)

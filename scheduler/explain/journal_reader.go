@@ -115,7 +115,6 @@ func (t *journalReader) take(rec journal.Record) {
 	}
 }
 
-// happened notes the last change of a job's GPUs, and adds its words to the last Change.
 func (t *journalReader) happened(e event) {
 	e.at = t.now
 	t.state.last, t.changes[len(t.changes)-1].event = e, e

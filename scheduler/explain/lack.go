@@ -76,7 +76,6 @@ func (f *freed) text(t cluster.GPUType) string {
 	return fmt.Sprintf("%s became free %s ago; %s decides who gets %s", gpus(f.gpus, t), span(f.ago), round, map[bool]string{true: "it", false: "them"}[f.gpus == 1])
 }
 
-// short says how many GPUs a job needs, and how many are free in the view or were in the last round.
 func short(s *explainContext) string {
 	then, least := int(s.why.Value), int(s.why.Limit)
 	if most, all := s.everyTypeLacks(least); all {
@@ -155,7 +154,6 @@ func tied(why policy.Reason) bool {
 	return same || why.Limit-why.Value <= tieShare*why.Limit
 }
 
-// outbid says who has the GPUs that a job would choose, or comes first for them.
 func outbid(s *explainContext) string {
 	c := s.why.Config
 	free, known := s.freeOf(c)

@@ -7,13 +7,13 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A Because is the reason why a job has the GPUs that a plan gives it.
+// A Because states why a job has the GPUs that a plan gives it: the name of the policy's reason, and a text.
 type Because struct {
 	Reason string
-	Text   string // the reason in words, and what would change the decision, if anything
+	Text   string // in words; with what would change the decision, if anything
 }
 
-// Reasons explain why each job has the GPUs that a plan gives it. They are computed on first use.
+// Reasons explain why each job has the GPUs that a plan gives it.
 type Reasons struct {
 	// Policy is the name of the policy, for sentences; may be empty.
 	Policy string

@@ -193,7 +193,6 @@ func (o *jobOrder) ahead(why policy.Reason) []string {
 	return o.queue.names[:sort.SearchFloat64s(o.queue.values, why.Value)]
 }
 
-// offersMore reports whether a is larger than b by more than the error of solvers.
 func offersMore(a, b float64) bool {
 	if a == b {
 		return false

@@ -15,9 +15,9 @@ import (
 
 // An Overview is the state of a cluster and of all its jobs at one time of a recording.
 type Overview struct {
-	At     journal.Seconds `json:"at"`
-	Last   journal.Seconds `json:"last"`
-	Begun  time.Time       `json:"begun"`
+	At     journal.Seconds `json:"at"`    // time of the overview
+	Last   journal.Seconds `json:"last"`  // time of the last record
+	Begun  time.Time       `json:"begun"` // time 0 of the recording
 	Policy string          `json:"policy"`
 	Types  []TypeView      `json:"types"`
 	Nodes  []OverviewNode  `json:"nodes"`
@@ -44,7 +44,7 @@ type OverviewJob struct {
 	ID        job.ID          `json:"id"`
 	Name      string          `json:"name"`
 	Phase     string          `json:"phase"`
-	Asked     string          `json:"asked"`
+	Asked     string          `json:"asked"` // its request, in words
 	Submitted journal.Seconds `json:"submitted"`
 	Since     journal.Seconds `json:"since"` // start of its present allocation or wait; otherwise Submitted
 	Holds     *Holding        `json:"holds,omitempty"`
@@ -66,8 +66,8 @@ type OverviewEnd struct {
 
 const mostEnded = 20
 
-// OverviewIn returns the Overview at a time since the start of the journal. All records of that time count as past. It
-// starts reading at the last checkpoint before the last round.
+// OverviewIn returns the Overview at a time since the start of the journal, after all records of that time. It starts
+// reading at the last checkpoint before the last round.
 func OverviewIn(f *journal.File, at time.Duration) (*Overview, error) {
 	last, err := f.Last()
 	if err != nil {
@@ -119,7 +119,6 @@ type overviewReader struct {
 	decided bool
 }
 
-// A life is what an Overview has of a job besides its row.
 type life struct {
 	phase            job.Phase
 	submitted, since time.Duration
@@ -127,7 +126,6 @@ type life struct {
 	progress         float64
 }
 
-// newOverviewReader begins at a checkpoint, or at the start of a journal if c is nil.
 func newOverviewReader(h journal.Header, c *journal.Checkpoint) *overviewReader {
 	t := &overviewReader{clusterState: newClusterState(h), begun: h.Start, all: map[job.ID]*life{}}
 	if c == nil {

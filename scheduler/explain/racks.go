@@ -8,10 +8,9 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Cross adds to m how much slower jobs of its class train in several racks, the cost c.
+// Cross sets Locality and Racks: how much slower jobs of the class train in several racks.
 func (m *Moment) Cross(c perf.LocalityCost) { m.Locality, m.Racks = &c, crossed(c) }
 
-// crossed describes the measurements of a class in several racks.
 func crossed(c perf.LocalityCost) string {
 	by := ", where GPUs and batch sizes were the same (" + count(c.Pairs, "comparison") + ")"
 	switch {
@@ -23,7 +22,6 @@ func crossed(c perf.LocalityCost) string {
 	return "steps of its class took as long in several racks as in one, to 1 %" + by
 }
 
-// racks names the racks of a job on several nodes, or their NVLink domain; empty if none is known.
 func (w *clusterState) racks(p cluster.Placement) string {
 	if len(p) < 2 {
 		return ""

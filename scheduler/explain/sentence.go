@@ -184,7 +184,6 @@ var templates = map[policy.Kind]template{
 	}, unblock: fixedText("the next valid plan decides again")},
 }
 
-// speed returns the job's speed relative to its slowest configuration, if known and not the same.
 func speed(s *explainContext) string {
 	x, _, same := apart(s.why.Value, 1)
 	if s.why.Value == 0 || same {
@@ -205,7 +204,6 @@ func room(s *explainContext) string {
 	}
 }
 
-// scheduler names the policy in a sentence.
 func (s *explainContext) scheduler() string { return cmp.Or(s.policy, "its policy") }
 
 func secs(x float64) string { return span(time.Duration(x * float64(time.Second))) }
@@ -219,8 +217,7 @@ func reserved(s *explainContext) cluster.Configuration {
 
 var keeps = []policy.Kind{policy.AsPlanned, policy.KeptNoRestart, policy.PinnedRestore, policy.PinnedNonPreempt, policy.KeptNoPlace}
 
-// template returns the template of the reason. It does not explain a move by the placer of a job that the
-// policy leaves alone.
+// template does not explain a move by the placer of a job that the policy leaves alone.
 func (s *explainContext) template() template {
 	if s.gave && slices.Contains(keeps, s.why.Kind) {
 		return template{why: fixedText("its move made room for other jobs")}
@@ -228,7 +225,6 @@ func (s *explainContext) template() template {
 	return templates[s.why.Kind]
 }
 
-// missing says that rented nodes are not up, or were not in the last round.
 func (s *explainContext) missing() string {
 	t, one := s.typeOf(s.why.Config.GPUType), s.why.Value == 1
 	switch {

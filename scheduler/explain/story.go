@@ -14,8 +14,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A Story explains a job, either its whole life or its state at one time. All times count from the start of the
-// recording.
+// A Story explains a job, either its whole life or its state at one time. Times are since the start of the recording.
 type Story struct {
 	Job     job.ID   `json:"job"`
 	Policy  string   `json:"policy"`
@@ -86,13 +85,12 @@ type Change struct {
 	event event
 }
 
-// An event is a change in words.
 type event struct {
 	at     time.Duration
 	what   What   // empty: nothing happened yet
 	verb   string // "grew from 2 to 4 t4 GPUs"
 	since  string // how it got them, after "has been running on 4 GPUs for 1m30s. It": "grew from 2 GPUs"
-	reason string // empty: none
+	reason string
 	takers string // who got its GPUs: "; b started on 4 of its previous GPUs", or empty
 }
 
@@ -112,7 +110,7 @@ type Totals struct {
 	Profiling journal.Seconds  `json:"profiling"`
 	Waiting   journal.Seconds  `json:"waiting"` // time with neither GPUs nor profiling
 	Holding   journal.Seconds  `json:"holding"`
-	GPUHours  float64          `json:"gpu_hours"`  // as "held" in the ledger: not while profiling, and only until the job's end
+	GPUHours  float64          `json:"gpu_hours"`  // GPU-hours in use "held" of the ledger: without profiling
 	Restarts  int              `json:"restarts"`   // starts after the first
 	LostHours float64          `json:"lost_hours"` // GPU-hours from starts to the beginning of training
 }
@@ -123,15 +121,15 @@ type Moment struct {
 	Phase    string           `json:"phase"` // a job.Phase, or "not submitted"
 	Since    *journal.Seconds `json:"since,omitempty"`
 	Holds    *Holding         `json:"holds,omitempty"`
-	Before   *Holding         `json:"before,omitempty"` // configuration before At
-	Takers   []Taker          `json:"takers,omitempty"`
-	Lost     string           `json:"lost,omitempty"` // when and how a failure took Before: "lost at 1h02m03s: node failed"; may be empty
+	Before   *Holding         `json:"before,omitempty"` // GPUs before the last change
+	Takers   []Taker          `json:"takers,omitempty"` // jobs that got these GPUs
+	Lost     string           `json:"lost,omitempty"`   // when and how a failure took Before: "lost at 1h02m03s: node failed"
 	Reason   string           `json:"reason,omitempty"`
 	Sentence string           `json:"sentence"`
 	Details  string           `json:"details,omitempty"` // prices and speeds behind Sentence; may be empty
 	Ended    bool             `json:"ended,omitempty"`   // whether the job ended before At
 	Cluster  *View            `json:"cluster,omitempty"`
-	Next     string           `json:"next"` // what happened next, in words; empty for a live run, or if nothing did
+	Next     string           `json:"next"` // what happened next, in words; may be empty
 	NextAt   *journal.Seconds `json:"next_at,omitempty"`
 	// Best is the best configuration at today's prices; nil if the reason names none.
 	Best *Holding `json:"best,omitempty"`
@@ -160,8 +158,8 @@ type Moment struct {
 	lostAgo string // Lost, with the time that has passed since
 }
 
-// SetChange sets Change and Unblock. Since the round of the change, jobs may have come and gone: totals that differ from
-// Cluster are left out.
+// SetChange sets Change, and Unblock as its text. It sets totals in c.Of to 0 if they differ from Cluster, because jobs
+// came or ended after c was computed.
 func (m *Moment) SetChange(c *counterfactual.Change) {
 	if v := m.Cluster; v != nil {
 		free := slices.IndexFunc(v.Types, func(t TypeView) bool { return t.Type == c.Gets.GPUType && t.Free == c.Of.Free })
@@ -209,7 +207,7 @@ type TypeView struct {
 	Type cluster.GPUType `json:"type"`
 	GPUs int             `json:"gpus"`
 	Free int             `json:"free"`
-	// Starting is the number of rented GPUs that are not up yet. Refused: the provider had too few nodes.
+	// Starting is the number of rented GPUs that are not up yet. Refused states that the provider had too few nodes.
 	Starting int      `json:"starting,omitzero"`
 	Refused  bool     `json:"refused,omitzero"`
 	Price    *float64 `json:"price,omitempty"` // dual price, if the policy has one

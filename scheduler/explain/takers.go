@@ -88,7 +88,6 @@ func (g *gains) share(node cluster.NodeID, gave int, sum map[job.ID]int) {
 	}
 }
 
-// takers returns who got the GPUs that a job lost in the last round, the largest first.
 func (w *clusterState) takers(id job.ID) []Taker {
 	gpus := map[job.ID]int{}
 	for node, n := range w.gains.of[id] {
@@ -158,7 +157,6 @@ func tookBy(reason string) string {
 
 const tenantsFirst = "jobs of other users or namespaces come first, up to their shares"
 
-// preempted says who got the GPUs that a job lost in the last round, and why if that adds something.
 func (s *explainContext) preempted() string {
 	why := s.template().why(s)
 	switch s.why.Kind { //nolint:exhaustive // all other kinds keep their sentence

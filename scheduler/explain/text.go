@@ -34,7 +34,6 @@ func (s *Story) WriteDetails(w io.Writer) error {
 	return flushed(b)
 }
 
-// exact prints the times since the start of the recording, and what the job holds.
 func (m *Moment) exact(row func(key, value string)) {
 	row("at", clock(time.Duration(m.At))+" after the start of the recording")
 	row("phase", m.Phase)
@@ -69,7 +68,7 @@ func (s *Story) WriteState(w io.Writer) error {
 }
 
 // WriteForecast prints the second part of WriteText: what would help the job, when it will start and end, what happened
-// next, and the note.
+// next, and Story.Note.
 func (s *Story) WriteForecast(w io.Writer) error {
 	b := bufio.NewWriter(w)
 	if m := s.Moment; m != nil && !m.Ended {
@@ -88,7 +87,6 @@ func flushed(b *bufio.Writer) error {
 	return nil
 }
 
-// filled leaves out rows without a value.
 func filled(row func(key, value string)) func(key, value string) {
 	return func(key, value string) {
 		if value != "" {
@@ -220,7 +218,6 @@ func between(early, late string) string {
 	return "in " + early + " to " + late
 }
 
-// median returns the median, unless it prints like an end of the range.
 func (e *Expected) median() string {
 	likely := rough(e.Likely)
 	if likely == rough(e.Early) || likely == rough(e.Late) {

@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Weigh adds to m the terms t from which the policy computed the job's weight.
+// Weigh sets Terms, the terms of the job's weight, and Weight, their text.
 func (m *Moment) Weigh(t policy.Terms) { m.Terms, m.Weight = &t, weighed(t) }
 
 func weighed(t policy.Terms) string {

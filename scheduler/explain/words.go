@@ -46,7 +46,6 @@ func gpus(n int, t cluster.GPUType) string {
 	return printable.GPUs(n, string(t))
 }
 
-// slots returns "t4 GPUs", or "CPU slots".
 func slots(t cluster.GPUType) string { return strings.TrimPrefix(gpus(0, t), "0 ") }
 
 func amount(c cluster.Configuration) string {

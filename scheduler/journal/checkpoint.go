@@ -25,12 +25,12 @@ type Checkpoint struct {
 	Memory []byte
 }
 
-// A JobState is the state of one job in a checkpoint of a journal. Restored.Reports is empty: a journal has reports as
-// records of their own.
+// A JobState is the state of one job in a checkpoint of a journal. Restored.Reports is empty: reports are records of
+// the journal.
 type JobState struct {
 	scheduler.Restored
-	// Said is the last decision on the job; nil if there is none.
-	Said *policy.Decision
+	// Decision is the last decision on the job; nil if there is none.
+	Decision *policy.Decision
 }
 
 const (
@@ -110,7 +110,6 @@ func isCheckpoint(line []byte) bool {
 	return ok && bytes.HasPrefix(rest, []byte(checkpointKey+hashedKey))
 }
 
-// hashed returns the state of the hash before a checkpoint, from its line; nil if the line has none.
 func hashed(line []byte) []byte {
 	_, rest, _ := bytes.Cut(line, []byte(checkpointKey+hashedKey))
 	state, _, ok := bytes.Cut(rest, []byte(`"`))
@@ -172,20 +171,20 @@ func (dec *decoder) jobState(known map[job.ID]policy.Decision) JobState {
 		if key != "said" {
 			return false
 		}
-		s.Said = &policy.Decision{}
+		s.Decision = &policy.Decision{}
 		for key := range dec.in.keys() {
 			switch {
-			case dec.granted(key, s.Said):
+			case dec.granted(key, s.Decision):
 			case key == "why":
-				s.Said.Why = dec.reason()
+				s.Decision.Why = dec.reason()
 			default:
 				dec.in.unknown(key)
 			}
 		}
 		return true
 	})
-	if s.Said != nil && s.Spec != nil {
-		known[s.Spec.ID] = *s.Said
+	if s.Decision != nil && s.Spec != nil {
+		known[s.Spec.ID] = *s.Decision
 	}
 	return s
 }

@@ -184,8 +184,8 @@ func TestReader_begins_at_a_checkpoint(t *testing.T) {
 			if diff := cmp.Diff(wants[i].jobs[k], j.Restored); diff != "" {
 				t.Errorf("checkpoint %d: %s", i, diff)
 			}
-			if j.Said == nil || cmp.Diff(wants[i].recorded[j.Spec.ID], *j.Said) != "" {
-				t.Errorf("checkpoint %d: said of %s: %v, want %v", i, j.Spec.ID, j.Said, wants[i].recorded[j.Spec.ID])
+			if j.Decision == nil || cmp.Diff(wants[i].recorded[j.Spec.ID], *j.Decision) != "" {
+				t.Errorf("checkpoint %d: said of %s: %v, want %v", i, j.Spec.ID, j.Decision, wants[i].recorded[j.Spec.ID])
 			}
 		}
 		rest := all(t, r)

@@ -14,9 +14,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Watch returns an observer of the replay. Register it before the first call of Next. Unless Shadow is set, the Backend
-// then also compares each plan with the recording: each job's allocation, placement, batch size and reason, prices,
-// nodes per group, refusals, and the stats of plans that were not interrupted.
+// Watch returns an observer to pass to the replaying scheduler. Call Watch before the first Next. Unless Shadow is set,
+// the Backend then also compares each plan with the recording: each job's allocation, placement, batch size and reason,
+// prices, nodes per group, refusals, and the stats of plans that were not interrupted.
 func (b *Backend) Watch() scheduler.Observer {
 	b.decisions = maps.Clone(b.begun)
 	if b.decisions == nil {
@@ -25,7 +25,6 @@ func (b *Backend) Watch() scheduler.Observer {
 	return watcher{b}
 }
 
-// A watcher gives the plan of a round to the Backend, which compares it in Do.
 type watcher struct{ b *Backend }
 
 func (watcher) Event(time.Time, scheduler.Event) {}
@@ -135,7 +134,7 @@ func unlike[T any](field string, recorded, now T, write func(*encoder, T)) *Diff
 }
 
 // A Comparison counts the decisions of a replay, and how many differ from the recorded ones. If Shadow is set, it
-// counts only decisions about jobs.
+// counts only decisions about jobs, not about nodes.
 type Comparison struct {
 	Rounds    int
 	Differing int
@@ -153,7 +152,7 @@ type Difference struct {
 	Field, Got, Want string
 	Recorded         scheduler.Action
 	Now              scheduler.Action // nil if there is none
-	// Interrupted: the recorded plan was the best one found within its time limit, so another run may find
+	// Interrupted states that the recorded plan was the best one found within a time limit, so another run may find
 	// another.
 	Interrupted bool
 }

@@ -16,7 +16,7 @@ type cursor struct {
 	buf  []byte
 	pos  int
 	err  error
-	seen map[string]string // one copy of each string
+	seen map[string]string
 }
 
 const maxSeen = 1 << 20

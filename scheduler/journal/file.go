@@ -20,9 +20,9 @@ type File struct {
 	length int64
 	size   int64 // of its complete lines
 	header Header
-	sealed bool
+	sealed bool  // lines have hashes
 	body   int64 // offset of the line after the header
-	base   int64 // offset here plus base is the offset in the whole journal
+	base   int64 // added to an offset here, it gives the offset in the whole journal
 }
 
 // OpenFile opens a journal of size bytes.

@@ -23,7 +23,8 @@ type Header struct {
 	Round    time.Duration
 	// Cluster has the nodes at the start and, with tenure Rented, the nodes that can be rented.
 	Cluster *cluster.Cluster
-	// From is 0 except in a later part, where it is the position in the whole journal of the byte after this line.
+	// From is 0, except in a later part of a journal in several files: there it is the offset of the byte after this
+	// line in the whole journal.
 	From int64
 }
 

@@ -51,8 +51,8 @@ func (f *File) Last() (Last, error) {
 	return l, err
 }
 
-// Part returns a Reader of the records between positions from and to, and the checkpoint at from. If from is Body, the
-// checkpoint is nil. Where the part ends, the Reader returns ErrTruncated.
+// Part returns a Reader of the records between positions from and to, and the checkpoint at from (nil if from is Body).
+// At the end of these records, the Reader returns ErrTruncated.
 func (f *File) Part(from, to Mark) (*Reader, *Checkpoint, error) {
 	some := *f
 	some.length, some.size = to.offset, to.offset
@@ -70,11 +70,11 @@ type Naming struct {
 	id    job.ID
 	name  []byte
 	lines []line
-	// all are the records of the first lines; known is the state after them.
+	// all has the records of the first read lines; known is the state after them.
 	all   []Named
-	read  int // number of lines in all
+	read  int
 	known map[job.ID]policy.Decision
-	seen  map[string]string // strings read before
+	seen  map[string]string
 }
 
 type line struct {

@@ -64,8 +64,8 @@ func (c *Checkpoint) records(h *Header, line int) []Record {
 	for i := range c.Jobs {
 		j := &c.Jobs[i]
 		add(Record{Event: j.Restored})
-		if j.Said != nil {
-			last.Changed = append(last.Changed, Change{j.Spec.ID, *j.Said})
+		if j.Decision != nil {
+			last.Changed = append(last.Changed, Change{j.Spec.ID, *j.Decision})
 		}
 	}
 	if len(last.Changed) > 0 {

@@ -8,8 +8,6 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Prices of GPU types, and capacities of groups of nodes.
-
 func (e *encoder) capacity(wants map[cluster.Group]int) {
 	e.raw("[")
 	for i, g := range slices.Sorted(maps.Keys(wants)) {

@@ -217,8 +217,8 @@ func (r *Reader) long(text []byte) ([]byte, error) {
 	return nil, fmt.Errorf("more than %d bytes, want shorter lines", maxLine)
 }
 
-// Show passes the remaining records to observer o. A snapshot has a nil row for each active job, and plans have no
-// decisions.
+// Show passes the remaining records to observer o. In the snapshots of rounds, Jobs has the right length, but only nil
+// entries; plans have no decisions.
 func (r *Reader) Show(o scheduler.Observer) error {
 	h := r.Header()
 	s := policy.Snapshot{Length: h.Round, Cluster: h.Cluster.Held(), Rentals: h.Cluster.Rentals(), Loans: h.Cluster.Loans()}

@@ -12,12 +12,12 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Backend replays a recording as a scheduler.Backend. Events happen at their recorded times, regardless of the
-// actions that it gets. It compares the actions of each round with the recorded ones and, with Watch, the whole plan.
-// If Shadow is set, another policy may react to the recorded events. Background work is done again; its result arrives
-// when the recorded work of the same round ended, or else at once.
+// A Backend replays a recording as a scheduler.Backend. Events happen at their recorded times, whatever actions the
+// scheduler requests. The Backend compares the actions of each round with the recorded ones and, with Watch, the whole
+// plan. If Shadow is set, another policy may decide on the recorded events. Background work of the policy is done
+// again; its result arrives when the recorded work of the same round ended, or else at once.
 type Backend struct {
-	// Shadow counts differences, instead of ending at the first one. Set it before the first call of Next.
+	// Shadow counts differences; otherwise the first one ends the replay. Set it before the first call of Next.
 	Shadow bool
 
 	r      *Reader
@@ -27,10 +27,10 @@ type Backend struct {
 	err    error   // io.EOF, or the error that ended the recording
 	jobs   map[job.ID]bool
 	most   map[cluster.Group]int // nodes that can be rented or borrowed
-	nodes  *cluster.Cluster      // up
-	due    bool                  // Next last returned nil: the next call of Do is of a round
-	work   policy.Work           // under way until the recorded work ends; may be nil
-	own    policy.Work           // under way without recorded work; may be nil
+	nodes  *cluster.Cluster
+	due    bool        // Next last returned nil: the next call of Do is of a round
+	work   policy.Work // under way until the recorded work ends; may be nil
+	own    policy.Work // under way without recorded work; may be nil
 	counts Comparison
 
 	begun     map[job.ID]policy.Decision // recorded at the checkpoint where this began
@@ -48,7 +48,7 @@ func Replay(r *Reader) *Backend {
 	return b
 }
 
-// Resume is Replay from checkpoint c. r must start after c.
+// Resume is like Replay, but starts at checkpoint c. r must start after c.
 func Resume(r *Reader, c *Checkpoint) *Backend {
 	r.pending = nil
 	b := Replay(r)
@@ -56,8 +56,8 @@ func Resume(r *Reader, c *Checkpoint) *Backend {
 	for i := range c.Jobs {
 		j := &c.Jobs[i]
 		b.jobs[j.Spec.ID] = true
-		if j.Said != nil {
-			b.begun[j.Spec.ID] = *j.Said
+		if j.Decision != nil {
+			b.begun[j.Spec.ID] = *j.Decision
 		}
 	}
 	return b

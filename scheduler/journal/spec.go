@@ -150,7 +150,6 @@ type specLine struct {
 	ReservedType    cluster.GPUType         `json:"reserved_type,omitzero"`
 }
 
-// A regimeLine is a batch size and the number of its epochs.
 type regimeLine [2]int
 
 func regimeLines(all []job.Regime) []regimeLine {

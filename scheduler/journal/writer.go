@@ -24,8 +24,8 @@ type Writer struct {
 	start    time.Time
 	last     time.Duration
 	err      error
-	recorded map[job.ID]*recordedDecision // of every job of the last round
-	jobs     []job.ID                     // of the last round, in order
+	recorded map[job.ID]*recordedDecision // of the last round
+	jobs     []job.ID                     // in order
 	round    int
 	wants    map[cluster.Group]int // capacity of the last plan
 	there    *cluster.Cluster      // last list of nodes; nil: none yet

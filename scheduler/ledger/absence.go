@@ -16,8 +16,8 @@ type absence struct {
 	cluster  *cluster.Cluster
 }
 
-// Again continues the ledger after a restart of the scheduler at time start. It assumes that restored jobs held their
-// GPUs during the interruption, at no price. If no job is restored, this time counts as if there were no GPUs.
+// Again continues the ledger after a restart of the scheduler at time start. Restored jobs are assumed to have held
+// their GPUs meanwhile, at dual price 0. If no job is restored, no GPU time is booked for the interruption.
 func (r *Recorder) Again(start time.Time, c *cluster.Cluster) {
 	r.endAbsence()
 	if len(r.active) == 0 && len(r.ending) > 0 && r.boundary.After(r.now) && !r.boundary.After(start) {

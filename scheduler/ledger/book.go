@@ -22,7 +22,6 @@ type line struct {
 	use Use
 }
 
-// who identifies the user of a line; zero: no job.
 type who struct {
 	queue, user string
 	class       job.Class
@@ -67,8 +66,8 @@ type Row struct {
 	Loaned    GPUTime  `json:"loaned_gpu_seconds"`    // part of Used on nodes on loan
 	Rented    GPUTime  `json:"rented_gpu_seconds"`    // part of Used
 	Profiling GPUTime  `json:"profiling_gpu_seconds"` // part of Used, and of Owned
-	Idle      GPUTime  `json:"idle_gpu_seconds"`      // part of Used, from the end of a job to the end of its round
-	Priced    GPUTime  `json:"priced_gpu_seconds"`    // part of Used, in rounds whose plan has prices
+	Idle      GPUTime  `json:"idle_gpu_seconds"`      // part of Used, from the end of a job to the end of its last round
+	Priced    GPUTime  `json:"priced_gpu_seconds"`    // part of Used, in rounds whose plan has dual prices
 	Paid      float64  `json:"paid"`                  // payment at dual prices, in the unit of the policy's objective
 	PaidShare float64  `json:"paid_share"`
 	Rent      float64  `json:"rent"` // money for rented nodes, in the currency of their prices
@@ -150,7 +149,7 @@ type Supply struct {
 	Nobody   float64         `json:"nobody_rent"` // part of Rent without a job: starting, free and leaving
 }
 
-// State returns the Book as tables, with rows grouped by some of Keys. movements are the node movements of the
+// State returns the Book as tables, with rows grouped by the given Keys. movements are the results of Movements of all
 // recorders that filled the book.
 func (b *Book) State(groupBy []string, movements ...Movement) (*Statement, error) {
 	s := &Statement{By: groupBy, Rows: []Row{}, Pools: []Supply{}}

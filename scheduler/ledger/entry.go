@@ -59,8 +59,8 @@ func (p Pool) TenureName() string { return tenureNames[p.Tenure] }
 // A Sum is an amount of GPU time, and its cost.
 type Sum struct {
 	Time   GPUTime
-	Priced GPUTime // part of Time, in rounds whose plan has prices
-	Paid   float64 // in the unit of the policy's objective
+	Priced GPUTime // part of Time, in rounds whose plan has dual prices
+	Paid   float64 // payment at dual prices, in the unit of the policy's objective
 	Rent   float64 // cost of rented nodes, in the currency of their prices
 }
 

@@ -14,7 +14,7 @@ import (
 // O(active jobs).
 type Recorder struct {
 	book   func(*Entry)
-	period Period // only its time is booked
+	period Period // time outside is not booked
 
 	now      time.Time
 	boundary time.Time
@@ -54,7 +54,7 @@ func NewRecorder(start time.Time, c *cluster.Cluster, book func(*Entry)) *Record
 	return NewRecorderOf(Period{}, start, c, book)
 }
 
-// NewRecorderOf is NewRecorder for a part of the run: it books only the time within period.
+// NewRecorderOf is like NewRecorder, but books only the time within period.
 func NewRecorderOf(period Period, start time.Time, c *cluster.Cluster, book func(*Entry)) *Recorder {
 	r := &Recorder{book: book, period: period, now: start, active: map[job.ID]*account{}, returned: map[cluster.NodeID]bool{}, over: true}
 	if c != nil {
@@ -127,7 +127,7 @@ func (r *Recorder) act(act scheduler.Action) {
 	}
 }
 
-// Advance books the time until now. Call it in rounds that have no plan.
+// Advance books the time until now. Call it in place of Round if a round has no plan.
 func (r *Recorder) Advance(now time.Time) { r.advance(now) }
 
 // Close books the time until the last event or round. If no job is active, the last round counts to its end.

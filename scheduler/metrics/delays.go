@@ -13,7 +13,7 @@ const (
 	LaterSeconds = 600
 )
 
-// LaterRule states in words when a job counts as finishing later than under the baseline.
+// LaterRule states in words by how much a job must finish after its end under the baseline to count as later.
 const LaterRule = "more than 10 % and 10 min"
 
 // JobTimes has the waiting and completion time of one job, in seconds.
@@ -80,8 +80,8 @@ func plural(n int) string {
 // SizeKeys are the names of the groups of jobs by size, smallest first.
 var SizeKeys = [...]string{"1_gpu", "2_to_8_gpus", "9_gpus_to_half", "above_half"}
 
-// Sizes returns the groups of SizeKeys for a cluster whose most frequent GPU type has pool GPUs. If the pool is small,
-// a group may be empty: its From exceeds its To.
+// Sizes returns the groups of SizeKeys. pool is the number of GPUs of the most frequent type; half of it separates the
+// largest groups. If the pool is small, a group may be empty: its From exceeds its To.
 func Sizes(pool int) [len(SizeKeys)]Size {
 	half := max(1, pool/2)
 	return [...]Size{
@@ -143,7 +143,7 @@ type Delays struct {
 	BySize      []SizeDelays `json:"by_size"` // by Sizes
 }
 
-// A DelayCount states how many of the compared jobs finish later, and the largest delay.
+// A DelayCount counts the jobs that finish later than under the baseline.
 type DelayCount struct {
 	Compared int     `json:"compared"`
 	Later    int     `json:"later"`
@@ -152,7 +152,7 @@ type DelayCount struct {
 	Seed     uint64  `json:"worst_seed,omitempty"` // seed of WorstJob's run
 }
 
-// SizeDelays counts the jobs of one size that finish later.
+// SizeDelays is the DelayCount of the jobs of one size.
 type SizeDelays struct {
 	Size
 	DelayCount
@@ -161,7 +161,7 @@ type SizeDelays struct {
 // Share returns the fraction of compared jobs that finish later, 0 without jobs.
 func (c *DelayCount) Share() float64 { return ratio(float64(c.Later), float64(c.Compared)) }
 
-// NewDelays returns a Delays with counts of 0, for comparisons with the policy baseline. pool is as in Sizes.
+// NewDelays returns an empty Delays against the policy baseline. pool is as in Sizes.
 func NewDelays(baseline string, pool int) *Delays {
 	d := &Delays{Baseline: baseline}
 	for _, size := range Sizes(pool) {
@@ -171,7 +171,7 @@ func NewDelays(baseline string, pool int) *Delays {
 }
 
 // Add compares two runs of the same jobs, matched by ID, and counts the jobs that finish later under policy than under
-// baseline. pool is as in Sizes. For a job that has not ended, its time so far counts, a lower bound.
+// baseline. pool is as in Sizes. A job that has not ended under policy counts with its time so far.
 func (d *Delays) Add(seed uint64, baseline, policy []JobTimes, pool int) {
 	d.Seeds++
 	found := make(map[job.ID]*JobTimes, len(policy))

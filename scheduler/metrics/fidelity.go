@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Tolerance is the maximum relative error up to which a replay is trusted.
+// Tolerance is the largest relative error with which a replay is trusted: see Judge.
 const Tolerance = 0.05
 
 // Figures are the measurements in which a replay is compared with the recording.
@@ -32,13 +32,13 @@ func (r *Result) Figures() Figures {
 
 func (f *Figures) waits() bool { return f.Median > 0 || f.P90 > 0 }
 
-// A Trust states how much a replay under the recorded policy differs from the recording, and whether it is trusted.
-// Errors are relative, and positive if the replay has the larger value.
+// A Trust states how much a replay under the recorded policy differs from the recording, and whether the simulator is
+// therefore trusted. Errors are relative, and positive if the replay has the larger value.
 type Trust struct {
 	JCT         float64 `json:"jct"`
 	Wait        float64 `json:"wait"`
 	Utilisation float64 `json:"utilisation"`
-	// nil if only the mean is known
+	// Waits is nil if only the mean wait is known.
 	Waits   *WaitErrors `json:"waits,omitempty"`
 	Trusted bool        `json:"trusted"`
 	// Causes lists possible causes of the errors; empty if Trusted.
@@ -58,9 +58,10 @@ type WaitErrors struct {
 	P90    float64 `json:"p90"`
 }
 
-// Judge compares a replay with the recording. jobs is the number of compared jobs; missing is the number that ended
-// only in the recording. The replay is trusted if all errors, and the fraction of missing jobs, are at most Tolerance.
-// A wait may also differ by less than round seconds, because jobs start only at rounds. causes become Trust.Causes.
+// Judge compares a replay with the recording. jobs is the number of jobs that ended in both, missing the number that
+// ended only in the recording. The replay is trusted if all errors, and the fraction of missing jobs, are at most
+// Tolerance. For waits an error below round seconds also suffices, because jobs start only at rounds. causes become
+// Trust.Causes.
 func Judge(recorded, simulated Figures, jobs, missing int, round float64, causes []string) *Trust {
 	t := &Trust{
 		JCT: relative(simulated.JCT, recorded.JCT), Wait: relative(simulated.Wait, recorded.Wait),
@@ -93,7 +94,7 @@ func relative(simulated, recorded float64) float64 {
 	return simulated/recorded - 1
 }
 
-// Stamp is appended to the names of simulations that are not to be trusted.
+// Stamp is appended to the names of simulations with a Trust that is not Trusted.
 const Stamp = " (not to be trusted)"
 
 // Errors lists the errors in words.

@@ -22,7 +22,6 @@ type lending struct {
 	count        LoanSummary // ratios are computed at the end
 }
 
-// A usage has GPUs or GPU-seconds.
 type usage struct {
 	training, trained float64 // not on loan: all, held
 	lent, busy        float64 // on loan: all, held

@@ -67,14 +67,14 @@ type Recorder struct {
 	start, now time.Time // of events or rounds, without efficiency reports
 	lastReport time.Time // of efficiency reports
 	submission time.Time // of the first job
-	boundary   time.Time // end of the current round
-	quiet      bool      // the round ended without active jobs
+	boundary   time.Time
+	quiet      bool // the last round has ended, without active jobs
 	gpus       supply
 
 	active  map[job.ID]*account
-	ending  []*account // they hold GPUs until their round ends
+	ending  []*account // ended jobs that hold GPUs until their round ends
 	done    resultStore
-	running int // active accounts with GPUs
+	running int
 
 	jobSeconds float64
 
@@ -187,7 +187,6 @@ func (r *Recorder) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler
 	r.record()
 }
 
-// advance moves the clock to now.
 func (r *Recorder) advance(now time.Time) {
 	if r.start.IsZero() {
 		r.start, r.now = now, now

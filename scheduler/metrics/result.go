@@ -133,7 +133,7 @@ type LoanSeries struct {
 	Wanted []float64 `json:"wanted"` // GPUs on loan that the owner wants back
 	Load   []float64 `json:"load"`   // the owner's own demand
 	Pool   []float64 `json:"pool"`   // all GPUs of the owner's cluster
-	// prices as in LoanSummary; 0 without a plan or jobs; nil if there never was one.
+	// Prices are as in LoanSummary; 0 in rounds without a plan or jobs; nil if no plan had any.
 	TrainingPrice []float64 `json:"training_price_s,omitempty"`
 	LoanPrice     []float64 `json:"loan_price_s,omitempty"`
 }
@@ -204,8 +204,8 @@ type Summary struct {
 // PreemptionRatio returns Preemptions divided by submitted jobs. Source: Lyra Table 5, footnote 2.
 func (s *Summary) PreemptionRatio() float64 { return ratio(float64(s.Preemptions), float64(s.Jobs)) }
 
-// A LoanSummary has totals about nodes on loan. Its word reclaim means a round that returns nodes because their owner
-// wants them back.
+// A LoanSummary has totals about nodes on loan. A reclaim is a round that returns nodes because their owner wants them
+// back.
 type LoanSummary struct {
 	Training float64 `json:"training_usage"` // held over available GPU time of nodes not on loan
 	OnLoan   float64 `json:"loan_usage"`     // held over available GPU time of nodes on loan
@@ -278,7 +278,7 @@ type TypeSummary struct {
 // A RhoSummary describes the finish-time fairness (rho) of the completed jobs for which it is known. Sources: Sia
 // §3.5.5; Shockwave §8.2.
 type RhoSummary struct {
-	Static      bool    `json:"static"` // rho is from Options.Fair
+	Static      bool    `json:"static"` // rho comes from Options.Fair
 	Mean        float64 `json:"mean"`
 	Worst       float64 `json:"worst"`
 	UnfairAbove float64 `json:"unfair_above"` // threshold of Unfair

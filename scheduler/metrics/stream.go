@@ -10,7 +10,7 @@ import (
 type Stream struct {
 	// Job receives each job once it has ended and released its GPUs, and active jobs at Recorder.Finish.
 	Job func(*JobResult)
-	// Held receives each interval of a measured job with its GPU type, by end.
+	// Held receives each Interval of a measured job, with its GPU type, when the interval ends.
 	Held func(job.ID, cluster.GPUType, Interval)
 	// Round receives the state at the start of each round.
 	Round func(*RoundState)

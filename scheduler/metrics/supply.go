@@ -14,11 +14,11 @@ type supply struct {
 	types       []cluster.GPUType
 	cluster     *cluster.Cluster // nil at first
 	capacity    []int            // available GPUs
-	maxCapacity []int            // its maximum so far
-	loaned      []int            // part of capacity
-	busy        []int            // held GPUs
-	watts       []float64        // mean
-	price       []float64        // mean per hour
+	maxCapacity []int
+	loaned      []int     // part of capacity
+	busy        []int     // held GPUs
+	watts       []float64 // mean
+	price       []float64 // mean per hour
 
 	heldSeconds     []float64 // integral of busy
 	capacitySeconds []float64 // up to the last end

@@ -56,7 +56,6 @@ func (c *plot) place(perHour, jct float64) (x, y float64) {
 	return c.across.At(c.budget(perHour)), c.up.At(jct)
 }
 
-// curve returns an SVG polyline.
 func (c *plot) curve(f *Frontier) string {
 	const pieces, apart = 12, 0.5
 	var b strings.Builder

@@ -12,14 +12,14 @@ type Frontier struct {
 	Planner *Planner
 	Points  []convex.Breakpoint // corners, with budgets per hour; the last multiplier is 0
 	Shown   []Shown             // points to print: the first, the knee, the last and some between
-	// Knee is the index in Points from which 1 % more budget lowers the mean completion time by less than 1 %.
+	// Knee is the index of the first point from which 1 % more budget lowers the mean completion time by less than 1 %.
 	Knee int
 }
 
 // A Shown is a point of a Frontier that is selected for printing, with its number of GPUs.
 type Shown struct {
 	convex.Breakpoint
-	OneMore float64 // as in Plan
+	OneMore float64 // see Plan
 	Use     []Use
 	Knee    bool
 }

@@ -19,19 +19,18 @@ import (
 
 // Goodputs are measured speeds by application and number of GPUs, which replace the profiles.
 type Goodputs struct {
-	file  string
-	speed map[goodputKey]float64
-	last  map[job.Class]int
-	sizes map[epochKey]float64
-	every map[job.Class]float64 // sizes of equal epochs
-	rest  map[job.Class]time.Duration
+	file      string
+	speed     map[goodputKey]float64
+	lastEpoch map[job.Class]int
+	sizes     map[epochKey]float64
+	epochSize map[job.Class]float64 // of equal epochs
+	restart   map[job.Class]time.Duration
 }
 
-// A goodputKey with an empty type is for all types.
 type goodputKey struct {
 	class   job.Class
 	epoch   int
-	gpuType cluster.GPUType
+	gpuType cluster.GPUType // empty: all types
 	gpus    int
 }
 
@@ -59,8 +58,8 @@ var (
 // equal) and restart_s. Goodput is in units of size per second. file and sizesFile name the tables in errors.
 func ReadGoodputs(goodputs, sizes io.Reader, file, sizesFile string) (*Goodputs, error) {
 	g := &Goodputs{
-		file: file, speed: map[goodputKey]float64{}, last: map[job.Class]int{},
-		sizes: map[epochKey]float64{}, every: map[job.Class]float64{}, rest: map[job.Class]time.Duration{},
+		file: file, speed: map[goodputKey]float64{}, lastEpoch: map[job.Class]int{},
+		sizes: map[epochKey]float64{}, epochSize: map[job.Class]float64{}, restart: map[job.Class]time.Duration{},
 	}
 	return g, errors.Join(eachLine(goodputs, file, g.goodput), eachLine(sizes, sizesFile, g.size))
 }
@@ -74,7 +73,7 @@ func (g *Goodputs) goodput(r *csvRow) {
 		r.fail("%s, epoch %d, %d GPUs: listed twice", k.class, k.epoch, k.gpus)
 	}
 	g.speed[k] = r.number(0, mostNumber, goodputColumn...)
-	g.last[k.class] = max(g.last[k.class], k.epoch)
+	g.lastEpoch[k.class] = max(g.lastEpoch[k.class], k.epoch)
 }
 
 func (g *Goodputs) size(r *csvRow) {
@@ -87,19 +86,19 @@ func (g *Goodputs) size(r *csvRow) {
 		}
 		g.sizes[k] = size
 	} else {
-		if g.every[class] > 0 {
+		if g.epochSize[class] > 0 {
 			r.fail("%s: listed twice, and the table has no column epoch", class)
 		}
-		g.every[class] = size
+		g.epochSize[class] = size
 	}
 	if !r.has(restartColumn...) {
 		return
 	}
 	rest := time.Duration(r.number(0, mostRest, restartColumn...) * float64(time.Second))
-	if before, ok := g.rest[class]; ok && rest != before {
+	if before, ok := g.restart[class]; ok && rest != before {
 		r.fail("%s: restarts take %v, but %v in an earlier row; want one value", class, rest, before)
 	}
-	g.rest[class] = rest
+	g.restart[class] = rest
 }
 
 // Measured replaces the speeds of every class by the speeds in g.
@@ -112,18 +111,18 @@ func (w *Workload) Measured(g *Goodputs) error {
 }
 
 func (g *Goodputs) setSpeeds(c *perf.ClassStats) error {
-	last, ok := g.last[c.Class]
+	last, ok := g.lastEpoch[c.Class]
 	if !ok {
 		return fmt.Errorf("%s: no measurement of class %q, which the workload has", g.file, c.Class)
 	}
 	class := c.Class
 	c.Sizes = make([]float64, last+1)
 	for e := range c.Sizes {
-		if c.Sizes[e] = cmp.Or(g.sizes[epochKey{class, e}], g.every[class]); c.Sizes[e] == 0 {
+		if c.Sizes[e] = cmp.Or(g.sizes[epochKey{class, e}], g.epochSize[class]); c.Sizes[e] == 0 {
 			return fmt.Errorf("%s: class %s, epoch %d: its size is missing, add a row to the table of sizes", g.file, class, e)
 		}
 	}
-	if rest, ok := g.rest[class]; ok {
+	if rest, ok := g.restart[class]; ok {
 		c.Restart = rest
 	}
 	c.Speeds = perf.EpochSpeed(func(epoch int, at cluster.Configuration) float64 {

@@ -68,7 +68,7 @@ type Plan struct {
 	Simulated *Range `json:"simulated_mean_jct,omitempty" yaml:"simulated_mean_jct,omitempty"`
 	// Multiplier is the seconds by which one more unit of budget per hour shortens MeanJCT.
 	Multiplier float64 `json:"s_per_unit_per_hour" yaml:"s_per_unit_per_hour"`
-	// OneMore is the same for one more GPU, or for one more unit of money a day.
+	// OneMore is the seconds by which one more GPU, or one more unit of money a day, shortens MeanJCT.
 	OneMore  float64 `json:"s_by_one_more" yaml:"s_by_one_more"`
 	Use      []Use   `json:"gpus" yaml:"gpus"`
 	Repaired int     `json:"epochs_repaired" yaml:"epochs_repaired"`
@@ -93,7 +93,7 @@ type Class struct {
 	Tables  []Table `json:"tables" yaml:"tables"` // two if the budget is between two plans
 }
 
-// A Table is the number of GPUs in each epoch. It applies to a fraction Share of the jobs of a class.
+// A Table has the number of GPUs in each epoch, for a fraction Share of the jobs of a class.
 type Table struct {
 	Share   float64 `json:"share" yaml:"share"`
 	MeanJCT float64 `json:"mean_jct_s" yaml:"mean_jct_s"`

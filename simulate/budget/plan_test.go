@@ -509,7 +509,7 @@ func TestNewPlanner_of_a_type_for_later_epochs(t *testing.T) {
 // Tables may be as spreadsheets write them: with a byte order mark, and blanks.
 func TestReadGoodputs_of_spreadsheets(t *testing.T) {
 	g, err := ReadGoodputs(strings.NewReader("\ufeffapplication, epoch, gpus, goodput\r\na , 0, 1, 2.5\r\n"), strings.NewReader("\ufeffapplication, size\r\na, 10\r\n"), "g", "s")
-	if err != nil || g.speed[goodputKey{class: "a", gpus: 1}] != 2.5 || g.every["a"] != 10 {
+	if err != nil || g.speed[goodputKey{class: "a", gpus: 1}] != 2.5 || g.epochSize["a"] != 10 {
 		t.Errorf("got %+v, %v; want 2.5 on 1 GPU, of size 10", g, err)
 	}
 }

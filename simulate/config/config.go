@@ -37,7 +37,7 @@ type Inputs struct {
 	Scale    int      // factor on the nodes of Cluster
 	Trace    string   // a file; empty: generate
 	Format   string   // format of Trace; empty: guessed from its content
-	OnBadRow string   // few, fail or skip
+	OnBadRow string   // what to do with invalid rows of Trace: few, fail or skip
 	Mapping  string   // mapping file of a table in Trace; empty: none
 	Zone     string   // time zone of local times in Trace; empty: UTC, with a note
 	Limit    int      // maximum number of jobs to read; 0: all
@@ -47,7 +47,7 @@ type Inputs struct {
 	Generate Generate
 }
 
-// Deciding has the keys that select the policies, and how speeds are estimated for them.
+// Deciding has the keys that select the policies and estimate job speeds for them.
 type Deciding struct {
 	Policies []string
 	Settings []string // policy settings: "p=-1" for all policies, "sia.p=-1" for one
@@ -57,7 +57,7 @@ type Deciding struct {
 	Classes  string   // learned or known, for policies that use classes
 }
 
-// Measuring has the keys that set when a run ends and which jobs are measured.
+// Measuring has the keys that determine when a run ends and which jobs are measured.
 type Measuring struct {
 	Horizon  time.Duration // time at which the run ends; 0: when all jobs have ended
 	Window   Window        // measured jobs; zero: all

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// Jobs has the keys that change the jobs of a trace, for example which fraction is rigid. Shares are drawn per job such
-// that a larger share includes the jobs of a smaller one.
+// Jobs has the keys that change the jobs of a trace, for example which fraction is rigid. The random choice is such
+// that a larger share includes all jobs of a smaller one.
 type Jobs struct {
 	Applications []string // keep only jobs of these applications; empty: all
 	// Burstiness is the squared coefficient of variation of the times between jobs, which are then drawn again
@@ -25,20 +25,19 @@ type Jobs struct {
 	SameDurations bool    // jobs that wait for input last as long as on Synergy's servers
 	Slowdown      bool    // divide the true goodput, as the public simulator does
 
-	Fungible    float64 // share that may run on nodes on loan; AsTraced: from the trace
+	Fungible    float64 // share of jobs that may run on nodes on loan; or AsTraced
 	Elastic     float64 // share of jobs with a duration and no application that are made elastic
-	Checkpoints float64 // share of jobs with checkpoints; AsTraced: from the trace
+	Checkpoints float64 // share of jobs with checkpoints; or AsTraced
 	ScalingLoss float64 // workload.Arrival.ScalingLoss of elastic jobs; 0: from the trace
 	WrongTimes  float64 // share of jobs with a wrong estimate of their duration
 	WrongBy     float64 // largest relative error of this estimate
 	WrongSize   float64 // standard deviation of the logarithm of a random factor on stated work, if the application knows the true work
 
-	// Heterogeneous is the share of timed jobs that may run on GPUs of two types at once; AsTraced: from the
-	// trace.
+	// Heterogeneous is the share of timed jobs that may run on GPUs of two types at once, or AsTraced.
 	Heterogeneous, MixedSpeed float64
 }
 
-// AsTraced selects, in place of a share, the jobs that the trace marks.
+// AsTraced in place of a share selects the jobs that the trace marks.
 const AsTraced = -1
 
 // Validate returns an error that joins all errors in j.

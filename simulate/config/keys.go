@@ -203,7 +203,6 @@ func span(name, doc string, at func(*Config) *time.Duration) Key {
 	return parsed(Key{Name: name, Doc: doc, Kind: "duration"}, at, `a duration such as "90s" or "1h30m"`, time.ParseDuration)
 }
 
-// parsed completes a key whose value has one textual form.
 func parsed[T any](k Key, at func(*Config) *T, want string, parse func(string) (T, error)) Key {
 	k.get = func(c *Config) string { return fmt.Sprint(*at(c)) }
 	k.set = func(c *Config, v string) error {

@@ -28,8 +28,8 @@ func (a *Axis) include(values ...float64) {
 	}
 }
 
-// Values returns the steps that are on the axis, for labels. If there are too few, it returns three multiples of the
-// largest one.
+// Values returns the values to label: the steps that are on the axis or, if these are at most three, multiples of the
+// largest step that fits three times.
 func (a Axis) Values(steps []float64) []float64 {
 	var on []float64
 	for _, s := range steps {
@@ -53,8 +53,8 @@ func (a Axis) Values(steps []float64) []float64 {
 	return []float64{a.Low}
 }
 
-// Multiples returns the multiples on the axis of the smallest step that leaves at most a number of them. On a
-// logarithmic axis it returns Values.
+// Multiples returns the values to label: all multiples of a step that are on the axis, for the smallest step with at
+// most this number of them. On a logarithmic axis it returns Values.
 func (a Axis) Multiples(steps []float64, most int) []float64 {
 	if a.Log {
 		return a.Values(steps)
@@ -73,7 +73,7 @@ func (a Axis) Multiples(steps []float64, most int) []float64 {
 	return []float64{a.Low}
 }
 
-// Durations returns steps of time in seconds that people count in, from a second to ten thousand days.
+// Durations returns usual units of time in seconds, such as 20 s, 1 min and 6 h, up to ten thousand days.
 func Durations() []float64 {
 	const minute, hour, day = 60, 3600, 86400
 	return []float64{
@@ -82,7 +82,7 @@ func Durations() []float64 {
 	}
 }
 
-// Whole returns 1, 2 and 5 times the powers of ten from 1.
+// Whole returns 1, 2, 5, 10, 20, 50 and so on.
 func Whole() []float64 { return Decades()[27:] }
 
 // Decades returns 1, 2 and 5 times the powers of ten from 1e-9 to 1e18.
@@ -102,8 +102,7 @@ type Tick struct {
 	Text string
 }
 
-// Ticks returns labels for those steps that are on the axis, at least apart pixels from each other. text formats a
-// value.
+// Ticks returns labels for Values(steps), at least apart pixels from each other. text formats a value.
 func (a Axis) Ticks(steps []float64, apart float64, text func(float64) string) []Tick {
 	return a.ticks(a.Values(steps), apart, text)
 }

@@ -20,16 +20,14 @@ type Lines struct {
 	Lines       []Line
 	// XText and YText format values; by default with three digits.
 	XText, YText func(float64) string
-	// XSteps and YSteps are the values whose multiples have labels; by default Decades.
+	// XSteps and YSteps are the steps for Axis.Multiples, which chooses the labels; by default Decades.
 	XSteps, YSteps []float64
-	// Logarithmic gives the vertical axis at most six powers of ten. Otherwise it starts at 0 or below and ends at
-	// Top or above.
+	// Logarithmic makes the vertical axis logarithmic, with at most six powers of ten. Otherwise it includes 0 and Top.
 	Logarithmic bool
 	Top         float64
 	FromZero    bool // the horizontal axis starts at 0
 }
 
-// chartWidth is the width of a chart; the others are its height and margins.
 const (
 	chartWidth = 720.0
 	high       = 240.0
@@ -66,7 +64,6 @@ func (c *Lines) Figure() *Figure {
 	return f
 }
 
-// labels returns at most a number of ticks.
 func (a Axis) labels(steps []float64, most int, apart float64, write func(float64) string) []Tick {
 	if steps == nil {
 		steps = Decades()

@@ -8,9 +8,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
-// Compare sets the waits of run r from trials, which are of r's policy, and its delays from a comparison with the
-// baseline's trials of the same seeds. Job sizes are grouped relative to the largest number of GPUs of a type under the
-// baseline, or in r if there is none.
+// Compare sets Waits from the trials of r's policy, and Delays from their comparison with the baseline's trials of the
+// same seeds. Job sizes are relative to Pool, the largest number of GPUs of a type under the baseline, or else under
+// r's policy.
 func (r *Run) Compare(trials, baseline []statistics.Trial) {
 	if len(trials) == 0 {
 		return

@@ -19,11 +19,11 @@ type Run struct {
 	Result *metrics.Result `json:"result"` // nil if failed
 	// Error is shown in place of numbers.
 	Error string `json:"error,omitempty"`
-	// Trust is a replay's accuracy; nil if nothing was recorded.
+	// Trust is the accuracy of the replay; nil if nothing was recorded.
 	Trust *metrics.Trust `json:"trust,omitempty"`
 	// Policy is set if Name contains more than the policy; empty if the run is not compared.
 	Policy string `json:"-"`
-	// Observed marks the recorded run.
+	// Observed states that this is the recorded run, not a simulation.
 	Observed bool `json:"-"`
 	// Means replace measures by means over seeds: see Averaged.
 	Means map[string]float64 `json:"means,omitempty"`
@@ -31,7 +31,7 @@ type Run struct {
 	Verdict *statistics.Verdict `json:"verdict,omitempty"`
 	// Delays are set by Compare; nil for the baseline.
 	Delays *metrics.Delays `json:"delays,omitempty"`
-	// Waits are by size, over the seeds of the row, set by Compare.
+	// Waits are by job size, over all seeds, set by Compare.
 	Waits []metrics.Waits `json:"waits,omitempty"`
 	Pool  int             `json:"largest_pool_gpus,omitempty"` // largest number of GPUs of one type, for sizes
 	// PolicyTimes has the policy's time by round, if measured, outside JSON.

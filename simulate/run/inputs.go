@@ -35,12 +35,12 @@ type Inputs struct {
 	Skipped  []error            // generated jobs that can never run, if bad rows are skipped
 
 	busy        *workload.Load                   // load of the owner of nodes on loan; nil: no such nodes
-	byJob       map[job.ID]*workload.Application // of jobs whose class is not their application's name
+	byJob       map[job.ID]*workload.Application // applications of jobs whose class has another name
 	asSubmitted bool                             // some policy runs jobs as submitted, so they must fit
 	restart     *time.Duration                   // cost of every start; nil: set by the application
 	stretch     map[string]float64               // factor on samples, by application
 	equivalents map[cluster.GPUType]int          // of GPUs on loan: job.Spec.Equivalents
-	untrue      map[job.ID]*workload.Arrival     // jobs known by their duration whose specification has an untrue value
+	untrue      map[job.ID]*workload.Arrival     // jobs known by their duration, with the true values where the specification is wrong
 	alone       *isolatedTimes                   // for finish-time fairness
 }
 

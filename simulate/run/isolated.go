@@ -120,8 +120,8 @@ func (in *Inputs) fair() func(*job.Spec) time.Duration {
 	return func(spec *job.Spec) time.Duration { return lasting(in.exclusive(spec)*contention, 1, 0) }
 }
 
-// StaticRhos returns the static finish-time fairness of each completed job: its completion time divided by a fair time,
-// which depends on the job and the trace but not on the run.
+// StaticRhos returns the static finish-time fairness of each completed job: its completion time divided by a fair time
+// that does not depend on the run.
 func StaticRhos(r *Run, in *Inputs) []float64 {
 	specs, fair := in.specs(), in.fair()
 	var all []float64

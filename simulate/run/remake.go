@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// A Remake can make the policy and placer of a recorded run again.
+// A Remake makes the policy and placer of a recorded run again, with their settings.
 type Remake struct {
 	config *config.Config
 	entry  registry.Entry
@@ -34,8 +34,8 @@ func (r *Remake) Fresh() (policy.Policy, placement.Placer, error) {
 	return p, placer, err
 }
 
-// Again returns the Remake of the run with journal header h. If name is not empty, it is for the policy called name
-// instead of the recorded one. It reads the inputs only if estimates depend on them.
+// Again returns the Remake of the run with journal header h. If name is not empty, it makes the policy called name
+// instead. It reads the inputs only if estimates depend on them.
 func Again(h *journal.Header, name string, files Files) (*Remake, error) {
 	own := name == "" || name == h.Policy
 	if name == "" {

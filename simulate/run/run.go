@@ -42,10 +42,10 @@ func Simulate(ctx context.Context, c *config.Config, in *Inputs, name string, ob
 	return SimulateWatched(ctx, c, in, name, Watch{}, obs...)
 }
 
-// A Decider makes decisions without a simulation: it has the scheduler and the policy that a run would have.
+// A Decider has the scheduler and the policy of a run, to make decisions without simulating it.
 type Decider struct {
 	Scheduler *scheduler.Scheduler
-	Policy    policy.Policy // not wrapped by the one that measures planning times
+	Policy    policy.Policy // without the wrapper that measures planning times
 	Placer    placement.Placer
 	Options   scheduler.Options
 	Cluster   *cluster.Cluster
@@ -55,13 +55,13 @@ type Decider struct {
 
 // A Watch lists further ways to observe a run.
 type Watch struct {
-	// Observer makes one more observer, called last, from the Decider; nil for none.
+	// Observer, if not nil, makes one more observer, which is called last.
 	Observer func(*Decider) scheduler.Observer
 	Stream   metrics.Stream // receives each complete result at once
-	// Whole: the policy sees all jobs in every round (no scheduler.Options.Lean), and agents make all reports
-	// (no sim.Options.Sparse), so observers may keep plans and snapshots. The run is the same.
+	// Whole shows the policy all jobs in every round (no scheduler.Options.Lean) and passes on all reports (no
+	// sim.Options.Sparse), so observers may keep plans and snapshots. The result of the run is the same.
 	Whole bool
-	// Once: the inputs are not used again, so the run may free their arrivals early.
+	// Once states that the inputs are not used again, so the run may free their arrivals early.
 	Once bool
 }
 

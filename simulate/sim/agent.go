@@ -23,14 +23,14 @@ type agent struct {
 	app    *workload.Application
 	belief *estimate.Job // the agent's estimates; nil if it never reports
 
-	ends    []float64    // progress at the end of each epoch; nil: one epoch
+	ends    []float64    // progress at the end of each epoch
 	regimes []job.Regime // of a job with a schedule
 	steps   *steps       // only under WholeRounds
 
 	turn      int
 	restoring bool
-	over      bool // complete, and exits at the end of the round
-	started   bool // at least once
+	over      bool // complete; it exits at the end of the round
+	started   bool
 	starts    int
 	alloc     cluster.Allocation
 	placement cluster.Placement

@@ -14,7 +14,7 @@ import (
 )
 
 // An InitialState is the state of a job that already runs when the simulation begins. The scheduler receives the event
-// Restored for it, not Submitted. That it holds GPUs does not count as a start.
+// Restored for it, not Submitted, and the GPUs that it holds do not count as a start.
 type InitialState struct {
 	Status  job.Status    // with virtual times, possibly before Epoch
 	Batch   job.BatchSize // set by the scheduler; zero: the agent decides

@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// An input is what a World simulates: the options, the applications and the complete cluster.
 type input struct {
 	o       *Options
 	catalog workload.Catalog

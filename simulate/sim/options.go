@@ -53,7 +53,7 @@ type Costs struct {
 // Noise configures random deviations of speeds and reports from the profiles.
 type Noise struct {
 	Report float64 // relative standard deviation of each reported time
-	Bias   float64 // relative standard deviation of a factor on all reports, drawn per job and GPU type
+	Bias   float64 // relative standard deviation of a factor on all reported times, drawn once per job and GPU type
 	// Straggler is the probability that a start gets slow GPUs, on which a step takes Slow times the usual time.
 	Straggler float64
 	Slow      float64
@@ -91,8 +91,8 @@ type Public struct {
 	ExitOnRound     bool // jobs report and exit only at the end of a round; a complete job keeps its GPUs until then
 	WholeIterations bool // an incomplete iteration at the end of a round is lost; needs ExitOnRound, and excludes jobs with a training curve
 
-	// WholeRounds makes jobs do whole steps in a round, which ends with the last step. A step is a pass of one
-	// GPU. Starts take no time. Source: Gavel simulator.
+	// WholeRounds makes jobs do only whole steps (passes of one GPU) in a round; the round ends with the last step.
+	// Starts take no time. Source: Gavel simulator.
 	WholeRounds bool
 	// ResumeLoss is the training time that a job loses in a round if it did not run in the round before. Needs
 	// WholeRounds. Source: Shockwave simulator.

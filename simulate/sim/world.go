@@ -36,7 +36,7 @@ type World struct {
 	nodes    presence
 	provider *provider
 	lender   *lender
-	held     int       // number of jobs with GPUs
+	held     int
 	ended    time.Time // deadline of the last endRound
 	round    round
 	stalled  int // rounds counted by stuck

@@ -20,23 +20,24 @@ type Change struct {
 	Type     cluster.GPUType    `json:"type,omitzero"`   // AnotherType, MoreGPUs and NodesCome: GPU type
 	Group    cluster.Group      `json:"group,omitzero"`  // NodesCome: group of the nodes
 	Jobs     []job.ID           `json:"jobs,omitempty"`  // JobsEnd: jobs that end, the soonest first
-	Rough    bool               `json:"rough,omitzero"`  // some of Jobs may not have to end
+	Rough    bool               `json:"rough,omitzero"`  // perhaps not all of Jobs have to end
 	Rounds   int                `json:"rounds,omitzero"` // RoundsPass: number of rounds
 	In       time.Duration      `json:"-"`               // time until the last of Jobs ends (negative: unknown), or of the rounds that pass
 	Gets     cluster.Allocation `json:"-"`
-	Each     int                `json:"-"`                 // GPUs of the type of Gets that replace one requested GPU; 0: one
+	Each     int                `json:"-"`                 // GPUs of the type in Gets that replace one requested GPU; 0: one
 	Priority float64            `json:"priority,omitzero"` // MorePriority: needed priority
 	Others   int                `json:"others,omitzero"`   // MoreGPUs: GPUs that other jobs gain; negative if they lose
-	Asked    int                `json:"-"`
-	Tried    []Kind             `json:"tried,omitempty"` // NothingHelps: kinds tried without success
-	Holding  []job.ID           `json:"-"`               // JobsEnd: the jobs of Jobs that hold GPUs; the others wait
-	Budget   bool               `json:"-"`               // NothingHelps: the job waits for the budget, which Find does not vary
-	Earlier  bool               `json:"-"`               // JobsEnd: the job will probably start before that
-	Ahead    bool               `json:"-"`               // JobsEnd: all waiting jobs of Jobs are ahead of the job in the queue
-	Of       Totals             `json:"-"`               // JobsEnd: all jobs of the round; zero if not known
+	Plans    int                `json:"-"`                 // number of plans that Find made
+	Tried    []Kind             `json:"tried,omitempty"`   // NothingHelps: kinds tried without success
+	Holding  []job.ID           `json:"-"`                 // JobsEnd: the jobs of Jobs that hold GPUs; the others wait
+	Budget   bool               `json:"-"`                 // NothingHelps: the job waits for the budget, which Find does not vary
+	Earlier  bool               `json:"-"`                 // JobsEnd: the job will probably start before that
+	Ahead    bool               `json:"-"`                 // JobsEnd: all waiting jobs of Jobs are ahead of the job in the queue
+	Of       Totals             `json:"-"`                 // JobsEnd: all jobs of the round; zero if not known
 }
 
-// Totals count the other jobs of a round, and free GPUs of the type that the job would get.
+// Totals count the other jobs of a round: Running, Waiting and, of these, Ahead in the queue. Free counts the free GPUs
+// of the type that the job would get.
 type Totals struct{ Running, Waiting, Ahead, Free int }
 
 // A Kind is a kind of change that may help a waiting job.
@@ -85,10 +86,10 @@ func (k *Kind) UnmarshalText(text []byte) error {
 
 const mostNamed = 3
 
-// String returns the change as a clause: "it would get 4 a100 GPUs if it asked for 4 GPUs".
+// String returns the change as part of a sentence: "it would get 4 a100 GPUs if it asked for 4 GPUs".
 func (c *Change) String() string { return c.Text(func(id job.ID) string { return string(id) }) }
 
-// Text is String, but prints each job as name returns it.
+// Text is like String, but prints name(id) in place of a job's ID.
 func (c *Change) Text(name func(job.ID) string) string {
 	switch c.Kind {
 	case NothingHelps:
@@ -253,12 +254,10 @@ func part(n, of int, noun string) string {
 	return fmt.Sprintf("%d of the %s", n, printable.Count(of, noun))
 }
 
-// queued names the jobs that wait if they are few.
 func (c *Change) queued(name func(job.ID) string) string {
 	return few(slices.DeleteFunc(slices.Clone(c.Jobs), func(id job.ID) bool { return slices.Contains(c.Holding, id) }), name)
 }
 
-// few returns " (a, b and c)", or nothing if there are more jobs.
 func few(jobs []job.ID, name func(job.ID) string) string {
 	if len(jobs) > mostNamed {
 		return ""
@@ -268,7 +267,6 @@ func few(jobs []job.ID, name func(job.ID) string) string {
 
 func (c *Change) waiting() int { return len(c.Jobs) - len(c.Holding) }
 
-// free says that a part of the GPUs is free now.
 func (c *Change) free() string {
 	n := c.Of.Free
 	if n <= 0 || n >= c.Gets.GPUs || c.Gets.Mixed() {
@@ -284,7 +282,6 @@ func (c *Change) expected() string {
 	return " (expected in " + printable.Rough(c.In) + ")"
 }
 
-// gpus returns a number of GPUs with an adjective: "2 more t4 GPUs".
 func gpus(n int, which string, t cluster.GPUType) string {
 	return strings.Replace(printable.GPUs(n, string(t)), " ", " "+which+" ", 1)
 }

@@ -109,7 +109,6 @@ func (f *finder) without(ended []job.ID, and ...job.ID) *Change {
 	return c
 }
 
-// totals counts the other jobs of the round, and the GPUs of a type that the plan leaves free.
 func (f *finder) totals(of cluster.GPUType) (t Totals) {
 	for i := range f.s.Jobs {
 		a := &f.plan.Jobs[i].Allocation

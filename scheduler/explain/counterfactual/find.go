@@ -49,7 +49,7 @@ func Find(ctx context.Context, s *policy.Snapshot, p *policy.Plan, id job.ID, d 
 	if err := ctx.Err(); err != nil {
 		return nil, fmt.Errorf("counterfactual: job %s: %w", id, err)
 	}
-	c.Asked = f.asked
+	c.Plans = f.asked
 	return c, nil
 }
 
@@ -60,7 +60,7 @@ type finder struct {
 	at    int
 	d     Decider
 	known map[job.ID]time.Duration
-	index map[job.ID]int // positions of the jobs in s
+	index map[job.ID]int
 	asked int
 	tried []Kind
 }

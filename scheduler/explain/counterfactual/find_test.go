@@ -352,8 +352,8 @@ func TestFind_of_many(t *testing.T) {
 	if c.Kind != JobsEnd || len(c.Jobs) != 399 || !c.Rough || c.In >= 0 {
 		t.Errorf("got %v of %d jobs, rough %v, in %v; want the ends of 399, perhaps too many", c.Kind, len(c.Jobs), c.Rough, c.In)
 	}
-	if c.Asked > 700 {
-		t.Errorf("%d plans, want at most 700", c.Asked)
+	if c.Plans > 700 {
+		t.Errorf("%d plans, want at most 700", c.Plans)
 	}
 	if c = find(t, s, "j020"); c.Rough || len(c.Jobs) != 20 {
 		t.Errorf("got the ends of %d jobs, rough %v; want 20, each needed", len(c.Jobs), c.Rough)
@@ -381,13 +381,13 @@ func TestFind_in_a_crowd(t *testing.T) {
 	const jobs = 3000
 	s := crowd(jobs, 8)
 	c := find(t, s, job.ID(fmt.Sprintf("j%04d", jobs+1)))
-	if c.Kind != JobsEnd || !slices.Equal(c.Jobs, []job.ID{job.ID(fmt.Sprintf("j%04d", jobs))}) || c.Asked > 5 {
-		t.Errorf("got %v, the ends of %v, after %d plans; want that of the one with eight GPUs, after at most 5", c.Kind, c.Jobs, c.Asked)
+	if c.Kind != JobsEnd || !slices.Equal(c.Jobs, []job.ID{job.ID(fmt.Sprintf("j%04d", jobs))}) || c.Plans > 5 {
+		t.Errorf("got %v, the ends of %v, after %d plans; want that of the one with eight GPUs, after at most 5", c.Kind, c.Jobs, c.Plans)
 	}
 	s = crowd(jobs, jobs+100)
 	c = find(t, s, job.ID(fmt.Sprintf("j%04d", jobs+1)))
-	if c.Kind != MoreGPUs || c.GPUs != jobs+100 || c.Asked > 500 {
-		t.Errorf("got %v, %d, after %d plans; want %d more GPUs, after at most 500", c.Kind, c.GPUs, c.Asked, jobs+100)
+	if c.Kind != MoreGPUs || c.GPUs != jobs+100 || c.Plans > 500 {
+		t.Errorf("got %v, %d, after %d plans; want %d more GPUs, after at most 500", c.Kind, c.GPUs, c.Plans, jobs+100)
 	}
 }
 
@@ -405,8 +405,8 @@ func TestFind_asks_little_behind_thousands(t *testing.T) {
 		j.Spec, j.Submitted = &spec, noon.Add(time.Duration(i-2*jobs)*time.Minute)
 	}
 	c := find(t, s, "j4000")
-	if c.Kind != JobsEnd || len(c.Jobs) != 4000 || !c.Rough || c.Asked > 25 {
-		t.Errorf("got %v of %d jobs, rough %v, after %d plans; want the ends of 4000 after at most 25", c.Kind, len(c.Jobs), c.Rough, c.Asked)
+	if c.Kind != JobsEnd || len(c.Jobs) != 4000 || !c.Rough || c.Plans > 25 {
+		t.Errorf("got %v of %d jobs, rough %v, after %d plans; want the ends of 4000 after at most 25", c.Kind, len(c.Jobs), c.Rough, c.Plans)
 	}
 }
 

@@ -18,15 +18,15 @@ type Decider interface {
 	Decide(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error)
 }
 
-// A Fresh makes a policy and a placer with the options of the run, in their initial state.
+// A Fresh is a function that makes a policy and a placer with the options of the run, in their initial state.
 type Fresh func() (policy.Policy, placement.Placer, error)
 
 // A Recorder wraps a policy so that its last rounds can be planned again with changed snapshots. A policy with
 // state must be a policy.Rememberer. At is safe for concurrent use.
 type Recorder struct {
 	policy.Policy
-	// Until, if not zero, is the time of the last round that At is called for. The policy's memory is also copied in
-	// rounds less than one round before it, so that none is repeated. Set it before the first round.
+	// Until, if not zero, is the time of the last round for which At will be called. A copy of the policy's memory is
+	// made just before that round, so that At need not repeat rounds. Set it before the first round.
 	Until time.Time
 	fresh Fresh
 	every int
@@ -39,8 +39,8 @@ type Recorder struct {
 
 var _ policy.Policy = (*Recorder)(nil)
 
-// From returns a Decider that starts from the present state of p. fresh makes its placer. If p cannot be copied, Decide
-// returns an error.
+// From returns a Decider that starts from the present state of p. fresh makes its placer. Decide returns an error if
+// the state of p cannot be copied.
 func From(p policy.Policy, fresh Fresh) Decider { return stateOf(p, fresh) }
 
 // Copy returns an independent copy of policy p, and a new placer.
@@ -48,7 +48,6 @@ func Copy(p policy.Policy, fresh Fresh) (policy.Policy, placement.Placer, error)
 	return stateOf(p, fresh).copied()
 }
 
-// A state is the memory of a policy at some time. It is immutable.
 type state struct {
 	fresh  Fresh
 	memory *memory.Image
@@ -83,7 +82,7 @@ func (st state) copied() (policy.Policy, placement.Placer, error) {
 }
 
 // NewRecorder returns a Recorder around p. Placements must depend only on snapshot and plan. It copies the policy's
-// memory once per interval, a number of rounds. To plan a round again, it repeats the rounds since the last copy.
+// memory every interval rounds. To plan a round again, it repeats the rounds since the last copy.
 func NewRecorder(p policy.Policy, fresh Fresh, interval int) *Recorder {
 	return &Recorder{Policy: p, fresh: fresh, every: max(1, interval)}
 }
@@ -108,9 +107,9 @@ func (r *Recorder) keep(s *policy.Snapshot) {
 	r.since = append(r.since, s)
 }
 
-// At returns the snapshot of the round at time t, and a Decider for it. If a Steady policy was not called in that
-// round, the snapshot has the number of its last call. At returns an error if the round is older than the last copy, or
-// if a later round was requested before. It costs at most one plan for each round since the copy.
+// At returns the snapshot of the round at time t, and a Decider for it. For a Steady policy, which is not called in
+// every round, it returns the snapshot of the last call. At returns an error if the round is older than the last copy,
+// or if a later round was requested before. It costs at most one plan for each round since the copy.
 func (r *Recorder) At(ctx context.Context, t time.Time) (*policy.Snapshot, Decider, error) {
 	r.mu.Lock()
 	before, since, copies := r.before, r.since, r.copies

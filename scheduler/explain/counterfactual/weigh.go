@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Weigh returns the terms of the weight of job id in a round, and which of them were decisive. It is false if the
-// policy has no weights or did not plan the job. It makes one plan, and one more for each term.
+// Weigh returns the terms of the weight of job id in a round, and in Terms.Decided those that were decisive. It returns
+// false if the policy has no weights or did not plan the job. It makes one plan, and one more for each term.
 func Weigh(ctx context.Context, s *policy.Snapshot, id job.ID, d Decider) (policy.Terms, bool) {
 	st, ok := d.(state)
 	if !ok {
@@ -31,8 +31,7 @@ func Weigh(ctx context.Context, s *policy.Snapshot, id job.ID, d Decider) (polic
 	return x, true
 }
 
-// weigh decides a round again with a changed copy of a policy, and returns the terms and the allocation of a
-// job.
+// weigh plans a round again with a changed copy of a policy, and returns a job's terms and allocation.
 func weigh(ctx context.Context, s *policy.Snapshot, id job.ID, st state, change func(policy.Weigher)) (x policy.Terms, got cluster.Configuration, ok bool) {
 	own, _, err := st.copied()
 	w, weighs := own.(policy.Weigher)

@@ -41,7 +41,7 @@ func BenchmarkFind(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				b.ReportMetric(float64(c.Asked), "plans")
+				b.ReportMetric(float64(c.Plans), "plans")
 			}
 			b.ReportMetric(float64(all.Microseconds())/float64(k+1), "µs/copied-round")
 		})

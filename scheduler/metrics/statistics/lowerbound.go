@@ -6,14 +6,15 @@
 // seconds: at most one per second. Its mean busy time M_j is the mean time at which progress is made. For every
 // schedule, the completion time satisfies
 //
-// C_j >= M_j + p_j/2
+//	C_j >= M_j + p_j/2
 //
 // with equality if the job runs at full speed without a break at the end. On GPUs of type k, a second of progress
 // takes at least a_jk GPU-seconds, because speed grows at most in proportion to GPUs. So the sum of the C_j is at
 // least the minimum of the sum of M_j + p_j/2 over all progress x_jki of job j on type k in interval i with
 //
-// sum_ki x_jki          = p_j       each job is completed sum_k  x_jki         <= length_i  at most a second per
-// second, from r_j on sum_j  a_jk x_jki    <= GPUs_k length_i
+//	sum_ki x_jki       =  p_j              each job is completed
+//	sum_k  x_jki       <= length_i         at most a second per second, from r_j on
+//	sum_j  a_jk x_jki  <= GPUs_k length_i
 //
 // The relaxation lets a job use fractions of GPUs of several types, moves it for free, ignores CPUs, memory and
 // nodes, and knows all arrivals.

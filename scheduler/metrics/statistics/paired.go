@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Difference states by which fraction mean completion times are longer (shorter if negative), with an interval at
-// confidence Level.
+// A Difference states by how much a mean completion time is longer than another, as a fraction (negative if shorter),
+// with an interval at confidence Level.
 type Difference struct {
 	Part  float64 `json:"part"` // the fraction
 	Low   float64 `json:"low"`  // lower bound, if Known
@@ -15,8 +15,8 @@ type Difference struct {
 	Known bool    `json:"known"`
 }
 
-// Difference returns by which fraction the mean completion time under policy is longer than under other, as a geometric
-// mean over seeds.
+// Difference returns by how much the mean completion time under policy is longer than under other, as a geometric mean
+// over seeds.
 func (v *Verdict) Difference(policy, other string) Difference {
 	if len(v.Seeds) == 1 {
 		return v.blocks(policy, other)

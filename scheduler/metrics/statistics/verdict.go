@@ -21,9 +21,9 @@ type Trial struct {
 	Seed     uint64
 	Measures map[string]float64 // known values, by their names in reports
 	Terms    Terms
-	Came     uint64 // hash of the jobs and their submission times, which must be equal to compare trials
+	Came     uint64 // hash of the jobs and their submission times; only trials with equal hashes are compared
 	Done     int    // completed jobs
-	Ended    bool
+	Ended    bool   // all jobs have ended
 	Jobs     []metrics.JobTimes
 	Pool     int // largest number of GPUs of one type
 }
@@ -31,11 +31,11 @@ type Trial struct {
 // Terms are the three parts that add up to a mean completion time, in seconds.
 type Terms struct{ Waiting, Restarts, Running float64 }
 
-// A Verdict states which policy is best and by how much, for all reports.
+// A Verdict states which policy is best and by how much. All reports print the same verdict.
 type Verdict struct {
 	// Sentences are the verdict in words, at most four.
 	Sentences []string `json:"sentences"`
-	// policies by mean completion time; empty if fewer than two.
+	// Policies are ordered by mean completion time, the shortest first; empty if fewer than two are compared.
 	Policies []string `json:"policies"`
 	// Best maps a measure to the policy that is better than every other by more than chance, if there is one.
 	Best map[string]string `json:"best"`
@@ -49,9 +49,10 @@ type Verdict struct {
 	trials          map[string][]Trial
 }
 
-// NewVerdict compares policies by their runs. better maps the name of a measure to -1 if lower values are better, or to
-// 1. baseline names the usual policy, which may be missing. A policy is compared only if it has a trial for each seed,
-// no jobs left, and the most completed jobs. If the trials had different jobs, there is no verdict.
+// NewVerdict compares policies by their runs. better states for each measure whether lower (-1) or higher (1) values
+// are better. baseline names the usual policy, which may be missing. A policy is compared only if it has a trial for
+// each seed in which all jobs ended, and as many completed as under any policy. If the trials had different jobs, there
+// is no verdict.
 func NewVerdict(trials []Trial, better map[string]int, baseline string) *Verdict {
 	v := &Verdict{baseline: baseline, Best: make(map[string]string), Versus: make(map[string]Difference)}
 	if v.choose(trials); len(v.Policies) == 0 {
@@ -157,7 +158,7 @@ func (v *Verdict) best(measure string, sign int) (policy string, found bool) {
 	return "", false
 }
 
-// Distrust marks the verdict as untrustworthy and removes Best.
+// Distrust makes the first sentence state that the verdict is not to be trusted, and removes Best.
 func (v *Verdict) Distrust() {
 	clear(v.Best)
 	first := v.Sentences[0]
