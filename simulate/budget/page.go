@@ -71,7 +71,7 @@ func facts(p *Planner) []string {
 	w := p.Workload
 	facts := []string{
 		fmt.Sprintf("%d jobs of %d classes in %s", w.Jobs, len(w.Classes), formatSeconds(w.Span.Seconds())), fmt.Sprintf("up to %d GPUs per job", p.Widest),
-		"times are the model's: it ignores node starts, whole nodes and feedback. plan budget simulates them",
+		"times are the model's: it ignores node starts, whole nodes and feedback. oxgang plan simulates them",
 	}
 	for _, c := range w.Classes {
 		if c.Guessed != "" {

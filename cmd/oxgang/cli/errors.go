@@ -62,13 +62,16 @@ func Misused(format string, args ...any) error { return UsageError{fmt.Errorf(fo
 
 // Group is for a command that has only subcommands: it then prints the list of these, and rejects arguments.
 func Group(cmd *cobra.Command) {
-	cmd.Args = func(cmd *cobra.Command, args []string) error {
-		if len(args) > 0 {
-			return UnknownCommand(cmd, args)
-		}
-		return nil
-	}
+	cmd.Args = NoCommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+}
+
+// NoCommand returns an error for arguments, which are unknown commands below cmd.
+func NoCommand(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return UnknownCommand(cmd, args)
+	}
+	return nil
 }
 
 // Renamed returns a hidden command called old. It fails with an error that states the command's new name, renamed.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/live/control"
-	"github.com/oxgang/oxgang/live/screen"
 	"github.com/oxgang/oxgang/live/status"
 )
 
@@ -80,7 +79,7 @@ and open them with Enter; q quits. The formats json and yaml contain the whole s
 		}
 		if watched && format == "table" && cli.Terminal(cmd.OutOrStdout()) {
 			now := func(ctx context.Context) (*status.Status, error) { return c.Status(ctx, false) }
-			return screen.Run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), screen.Every(now))
+			return runScreen(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), everyTwoSeconds(now))
 		}
 		return cli.Show(cmd, watched, func(w io.Writer) error {
 			now, err := c.Status(cmd.Context(), false)

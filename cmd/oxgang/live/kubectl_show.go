@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/kube/view"
-	"github.com/oxgang/oxgang/live/screen"
 	"github.com/oxgang/oxgang/live/status"
 )
 
@@ -112,7 +111,7 @@ func (k *KubectlConnection) top() *cobra.Command {
 			return errors.Join(err, once(cmd, args))
 		}
 		now := func(ctx context.Context) (*status.Status, error) { return k.status(ctx, k.Kubectl(), "") }
-		return KubectlHinted(screen.Run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), screen.Every(now)))
+		return KubectlHinted(runScreen(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), everyTwoSeconds(now)))
 	}
 	return cmd
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
-	"github.com/oxgang/oxgang/live/screen"
 	"github.com/oxgang/oxgang/live/slurm"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/slurm/view"
@@ -88,7 +87,7 @@ func (o *observation) run(cmd *cobra.Command) error {
 		return pace.Next(took, changed)
 	}
 	if o.format == "table" && cli.Terminal(cmd.OutOrStdout()) {
-		return screen.Run(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), func(ctx context.Context) (*status.Status, time.Duration, error) {
+		return runScreen(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), func(ctx context.Context) (*status.Status, time.Duration, error) {
 			now, took, err := o.status(ctx)
 			if err != nil {
 				return nil, next(took, last), err

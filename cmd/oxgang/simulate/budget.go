@@ -13,12 +13,13 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-func planBudgetCommand() *cobra.Command {
+// PlanCommand returns the command "oxgang plan".
+func PlanCommand() *cobra.Command {
 	var p planning
 	var amount, html string
 	var samples int
 	cmd := &cobra.Command{
-		Use:   "budget",
+		Use:   "plan",
 		Short: "Plan GPUs for a budget, or show what each budget buys",
 		Long: `With --budget, plan the number and type of GPUs for each class of jobs and each epoch, to minimise
 the mean completion time within a budget. If the budget falls between two solutions, some jobs of a class
@@ -34,10 +35,10 @@ Without --budget, show the minimum mean completion time for each budget, from th
 to the largest useful one, as a table and a page with a chart. Each price list makes a curve. Beyond
 the knee, 1 % more budget buys less than 1 %.
 ` + planAssumptions,
-		Example: `  oxgang plan budget --budget 40
-  oxgang plan budget --workload w.csv --profiles profiles --price-list on-demand.yaml --budget 2000/day
-  oxgang plan budget --price-list on-demand.yaml --price-list spot.yaml -o csv`,
-		Args: cli.NoArgs,
+		Example: `  oxgang plan --budget 40
+  oxgang plan --workload w.csv --profiles profiles --price-list on-demand.yaml --budget 2000/day
+  oxgang plan --price-list on-demand.yaml --price-list spot.yaml -o csv`,
+		Args: cli.NoCommand,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if samples != 0 && (samples < 2 || samples > budget.MostSamples) {
 				return cli.Misused("--samples %d, want 0, or 2 to %d", samples, budget.MostSamples)
@@ -58,7 +59,7 @@ the knee, 1 % more budget buys less than 1 %.
 			}
 			plan, err := planners[0].Plan(perHour)
 			if errors.Is(err, budget.ErrTooSmall) {
-				return cli.Hinted(err, "oxgang plan budget without --budget shows what each budget buys")
+				return cli.Hinted(err, "oxgang plan without --budget shows what each budget buys")
 			}
 			if err != nil {
 				return err
@@ -75,6 +76,7 @@ the knee, 1 % more budget buys less than 1 %.
 	f.IntVar(&samples, "samples", 8, fmt.Sprintf("reordered traces to simulate, 2 to %d; 0: none, without a range", budget.MostSamples))
 	f.StringArrayVar(&p.prices, "price-list", nil, "price list (YAML), repeatable without --budget; without one, budgets are in GPUs")
 	f.StringVar(&html, "report", "oxgang-frontier.html", "HTML page without --budget; empty: none")
+	cmd.AddCommand(planNextNodeCommand(), cli.Renamed("budget", "plan"))
 	return cmd
 }
 

@@ -101,7 +101,7 @@ func (n *nextNode) study(ctx context.Context) (*nextNodes, error) {
 		return nil, err
 	}
 	if entry.Traits().Rents {
-		return nil, fmt.Errorf("policy %s rents its nodes; use plan budget, which shows what more of them buy", h.Policy)
+		return nil, fmt.Errorf("policy %s rents its nodes; use oxgang plan, which shows what more of them buy", h.Policy)
 	}
 	c, in, recorded, why := n.inputs(ctx, &h)
 	if why != nil {

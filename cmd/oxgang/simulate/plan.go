@@ -17,17 +17,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// PlanCommand returns the command "oxgang plan".
-func PlanCommand() *cobra.Command {
-	cmd := &cobra.Command{
-		Use:   "plan",
-		Short: "Plan spending on GPUs",
-	}
-	cmd.AddCommand(planBudgetCommand(), planNextNodeCommand())
-	cli.Group(cmd)
-	return cmd
-}
-
 var planKeys = []string{
 	"format", "limit", "on-bad-row", "mapping", "zone", "profiles", "profiles.table", "gpu-like", "generate.kind", "generate.jobs", "generate.span",
 	"seed", "jobs.applications", "jobs.rigid", "jobs.strong-scaling", "jobs.max-gpus", "jobs.restart", "jobs.slowdown",

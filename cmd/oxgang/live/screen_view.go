@@ -1,4 +1,4 @@
-package screen
+package live
 
 import (
 	"cmp"
@@ -22,7 +22,7 @@ const (
 const help = "j/k or arrows: choose   Enter: open   Esc: back   /: search   q: quit"
 
 // View implements tea.Model.
-func (m *model) View() tea.View {
+func (m *screen) View() tea.View {
 	v := tea.NewView("")
 	v.AltScreen = true
 	if m.height > 0 { // else the size is not known yet
@@ -32,7 +32,7 @@ func (m *model) View() tea.View {
 }
 
 // text has exactly the lines of the screen.
-func (m *model) text() string {
+func (m *screen) text() string {
 	lines := m.head()
 	if j := m.now.Job(m.chosen); m.open && j != nil {
 		lines = append(lines, m.page(j)...)
@@ -51,15 +51,15 @@ func (m *model) text() string {
 }
 
 // cut removes control characters and what is beyond the width of the screen.
-func (m *model) cut(line string) string { return ansi.Truncate(printable.Line(line), m.width, "…") }
+func (m *screen) cut(line string) string { return ansi.Truncate(printable.Line(line), m.width, "…") }
 
-func (m *model) title(text string) string { return bold + m.cut(text) + plain }
+func (m *screen) title(text string) string { return bold + m.cut(text) + plain }
 
 // mostAlerts limits the lines about what needs a person, so that nodes and jobs stay on the screen.
 const mostAlerts = 5
 
 // head has the numbers, and what needs a person.
-func (m *model) head() []string {
+func (m *screen) head() []string {
 	s := m.now
 	waiting, others := 0, 0
 	for i := range s.Jobs {
@@ -97,7 +97,7 @@ func (m *model) head() []string {
 }
 
 // overview has nodes, waiting jobs and the others, in at most height lines. Nodes get a third, jobs the rest.
-func (m *model) overview(height int) []string {
+func (m *screen) overview(height int) []string {
 	waiting, others := m.jobs()
 	lines := m.nodes(height / 3)
 	rest := height - len(lines)
@@ -107,7 +107,7 @@ func (m *model) overview(height int) []string {
 }
 
 // nodes has a line with a cell for each GPU of a node, in at most height lines.
-func (m *model) nodes(height int) []string {
+func (m *screen) nodes(height int) []string {
 	all := m.now.Nodes
 	var lines []string
 	for i := range all {
@@ -131,7 +131,7 @@ func cells(n *status.Node) string {
 }
 
 // table has a title, a head and a line for each job, in at most height lines. It keeps the chosen job in sight.
-func (m *model) table(title string, jobs []status.Job, height int) []string {
+func (m *screen) table(title string, jobs []status.Job, height int) []string {
 	lines := []string{"", m.title(fmt.Sprintf("%s (%d)", title, len(jobs)))}
 	if len(jobs) == 0 || height < 4 {
 		return lines[:max(0, min(height, len(lines)))]
@@ -153,7 +153,7 @@ func (m *model) table(title string, jobs []status.Job, height int) []string {
 }
 
 // page has the text of one job, wrapped between words.
-func (m *model) page(j *status.Job) []string {
+func (m *screen) page(j *status.Job) []string {
 	var text strings.Builder
 	_ = j.WriteText(&text, m.now.At) // in memory
 	lines := []string{""}
@@ -164,7 +164,7 @@ func (m *model) page(j *status.Job) []string {
 }
 
 // jobs returns the jobs that match the search: those that wait, the longest first, and the others.
-func (m *model) jobs() (waiting, others []status.Job) {
+func (m *screen) jobs() (waiting, others []status.Job) {
 	for _, j := range m.now.Jobs {
 		text := strings.ToLower(strings.Join([]string{string(j.ID), j.Name, j.User, j.Queue, j.Namespace}, "\n"))
 		switch {

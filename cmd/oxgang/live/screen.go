@@ -1,6 +1,4 @@
-// Package screen shows the status of a scheduler on a whole terminal, refreshes it, and opens jobs. The order is the order
-// of the page: what needs a person, nodes, waiting jobs, running jobs.
-package screen
+package live
 
 import (
 	"context"
@@ -14,21 +12,21 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Source returns the present status, and how long to wait before the next request.
-type Source func(context.Context) (*status.Status, time.Duration, error)
+// A screenSource returns the present status, and how long to wait before the next request.
+type screenSource func(context.Context) (*status.Status, time.Duration, error)
 
-// Every makes a source of f that is asked every two seconds.
-func Every(f func(context.Context) (*status.Status, error)) Source {
+// everyTwoSeconds makes a source of f that is asked every two seconds.
+func everyTwoSeconds(f func(context.Context) (*status.Status, error)) screenSource {
 	return func(ctx context.Context) (*status.Status, time.Duration, error) {
 		s, err := f(ctx)
 		return s, 2 * time.Second, err
 	}
 }
 
-// Run shows a source until the user quits or ctx is done. It returns an error if the first request fails; later, the last
+// runScreen shows a source until the user quits or ctx is done. It returns an error if the first request fails; later, the last
 // known status stays on the screen with the error above it.
-func Run(ctx context.Context, in io.Reader, out io.Writer, source Source) error {
-	m := &model{ctx: ctx, source: source}
+func runScreen(ctx context.Context, in io.Reader, out io.Writer, source screenSource) error {
+	m := &screen{ctx: ctx, source: source}
 	first := m.ask()
 	if first.err != nil {
 		return first.err
@@ -41,10 +39,11 @@ func Run(ctx context.Context, in io.Reader, out io.Writer, source Source) error 
 	return err
 }
 
-// A model is the state of the screen.
-type model struct {
-	ctx    context.Context //nolint:containedctx // of one call of Run
-	source Source
+// A screen shows the status of a scheduler on a whole terminal, refreshes it, and opens jobs. The order is the order of
+// the page: what needs a person, nodes, waiting jobs, running jobs.
+type screen struct {
+	ctx    context.Context //nolint:containedctx // of one call of runScreen
+	source screenSource
 	now    *status.Status // never nil
 	pause  time.Duration  // before the first request of the running program
 	err    error          // of the last request
@@ -65,7 +64,7 @@ type answer struct {
 type tick struct{}
 
 // Init implements tea.Model.
-func (m *model) Init() tea.Cmd { return later(m.pause) }
+func (m *screen) Init() tea.Cmd { return later(m.pause) }
 
 func later(pause time.Duration) tea.Cmd {
 	return tea.Tick(pause, func(time.Time) tea.Msg { return tick{} })
@@ -74,7 +73,7 @@ func later(pause time.Duration) tea.Cmd {
 // patience is the time after which a status that does not come is an error.
 const patience = 10 * time.Second
 
-func (m *model) ask() answer {
+func (m *screen) ask() answer {
 	ctx, cancel := context.WithTimeout(m.ctx, patience)
 	defer cancel()
 	s, pause, err := m.source(ctx)
@@ -82,7 +81,7 @@ func (m *model) ask() answer {
 }
 
 // Update implements tea.Model.
-func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+func (m *screen) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
 		m.width, m.height = msg.Width, msg.Height
@@ -99,7 +98,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
+func (m *screen) key(k tea.KeyPressMsg) tea.Cmd {
 	if m.typing && k.String() != "ctrl+c" {
 		m.write(k)
 		return nil
@@ -124,7 +123,7 @@ func (m *model) key(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-func (m *model) write(k tea.KeyPressMsg) {
+func (m *screen) write(k tea.KeyPressMsg) {
 	switch k.String() {
 	case "enter":
 		m.typing = false
@@ -140,14 +139,14 @@ func (m *model) write(k tea.KeyPressMsg) {
 }
 
 // shown reports whether the chosen job matches the search.
-func (m *model) shown() bool {
+func (m *screen) shown() bool {
 	waiting, others := m.jobs()
 	is := func(j status.Job) bool { return j.ID == m.chosen }
 	return slices.ContainsFunc(waiting, is) || slices.ContainsFunc(others, is)
 }
 
 // move chooses the job by places further down, or the first or last one.
-func (m *model) move(by int) {
+func (m *screen) move(by int) {
 	waiting, others := m.jobs()
 	all := slices.Concat(waiting, others)
 	if len(all) == 0 {

@@ -1,4 +1,4 @@
-package screen
+package live
 
 import (
 	"context"
@@ -34,14 +34,14 @@ func world(waiting, running, nodes int) *status.Status {
 	return s
 }
 
-func open(s *status.Status, width, height int) *model {
-	m := &model{now: s}
+func open(s *status.Status, width, height int) *screen {
+	m := &screen{now: s}
 	m.Update(tea.WindowSizeMsg{Width: width, Height: height})
 	return m
 }
 
 // press sends keys by their names, such as "down", or as text.
-func (m *model) press(keys ...string) {
+func (m *screen) press(keys ...string) {
 	named := map[string]rune{"down": tea.KeyDown, "up": tea.KeyUp, "enter": tea.KeyEnter, "esc": tea.KeyEscape, "backspace": tea.KeyBackspace}
 	for _, k := range keys {
 		if code, ok := named[k]; ok {
@@ -108,7 +108,7 @@ func TestUpdate_keeps_the_last_status(t *testing.T) {
 
 // A scheduler that does not answer is an error after a while, also at first.
 func TestAsk_has_a_deadline(t *testing.T) {
-	m := &model{ctx: t.Context(), source: Every(func(ctx context.Context) (*status.Status, error) {
+	m := &screen{ctx: t.Context(), source: everyTwoSeconds(func(ctx context.Context) (*status.Status, error) {
 		at, ok := ctx.Deadline()
 		if left := time.Until(at); !ok || left > patience {
 			return nil, fmt.Errorf("%v left, want at most %v", left, patience)
@@ -164,11 +164,11 @@ func TestRun(t *testing.T) {
 		_, _ = io.WriteString(typed, "q")
 	}()
 	var out strings.Builder
-	if err := Run(t.Context(), keys, &out, Every(func(context.Context) (*status.Status, error) { return world(1, 1, 1), nil })); err != nil {
+	if err := runScreen(t.Context(), keys, &out, everyTwoSeconds(func(context.Context) (*status.Status, error) { return world(1, 1, 1), nil })); err != nil {
 		t.Error(err)
 	}
 	failed := errors.New("no scheduler")
-	if err := Run(t.Context(), keys, &out, Every(func(context.Context) (*status.Status, error) { return nil, failed })); !errors.Is(err, failed) {
+	if err := runScreen(t.Context(), keys, &out, everyTwoSeconds(func(context.Context) (*status.Status, error) { return nil, failed })); !errors.Is(err, failed) {
 		t.Errorf("got %v", err)
 	}
 }
