@@ -47,10 +47,11 @@ type seen struct {
 }
 
 type idleness struct {
-	hours float64
-	since time.Time // all its GPUs were idle in every sample from then on; zero: not now
-	start time.Time // status.Job.Since
-	last  time.Time // in a status
+	hours  float64
+	logged float64   // of hours, by Append
+	since  time.Time // all its GPUs were idle in every sample from then on; zero: not now
+	start  time.Time // status.Job.Since
+	last   time.Time // in a status
 }
 
 // NewMeter returns a Meter that reads the GPUs every period, while Follow runs.

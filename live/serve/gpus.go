@@ -8,7 +8,10 @@ import (
 	"github.com/oxgang/oxgang/live/status"
 )
 
-const measured = 15 * time.Second // between reads of the use of GPUs
+const (
+	measured = 15 * time.Second // between reads of the use of GPUs
+	logging  = time.Hour        // between lines in the log of idle GPUs
+)
 
 func (c *controller) newMeter() *gpuuse.Meter {
 	if c.machine.Type == local.CPU {
@@ -28,4 +31,11 @@ func (c *controller) measure() {
 		s.Jobs = append(s.Jobs, status.Job{ID: l.Spec.ID, GPUs: len(l.Held), Since: l.Status.Since})
 	}
 	c.meter.Attach(s, nil)
+	if time.Since(c.logged) < logging {
+		return
+	}
+	c.logged = time.Now()
+	if err := c.meter.Append(JournalFolder(c.o.Dir)); err != nil {
+		c.say("%v", err)
+	}
 }

@@ -53,6 +53,7 @@ type controller struct {
 	metrics *prometheus.Registry
 	users   *users        // nil if all jobs belong to one user
 	meter   *gpuuse.Meter // nil without GPUs
+	logged  time.Time     // last line in the log of idle GPUs
 	pruning sync.Mutex
 	closers []io.Closer // in order of opening
 }
@@ -160,7 +161,7 @@ func (c *controller) run(ctx context.Context) error {
 	g.Go(func() error { return c.agents.Serve(loopback) })
 	g.Go(func() error { return server.Serve(commands) })
 	if c.meter != nil {
-		g.Go(func() error { c.meter.Follow(ctx, c.measure); return nil })
+		g.Go(func() error { c.meter.Follow(ctx, c.measure); return c.meter.Append(JournalFolder(c.o.Dir)) })
 	}
 	ended := newEnds()
 	g.Go(func() error { return c.keepPruning(ctx, ended.many) })

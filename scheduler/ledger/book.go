@@ -47,6 +47,16 @@ func (b *Book) Add(e *Entry) {
 	b.sums[l].Add(&e.Sum)
 }
 
+// AddUnused adds measured time in which a job left GPUs idle that it held. It is dropped if the book has no such job.
+func (b *Book) AddUnused(id job.ID, t GPUTime) {
+	for _, l := range b.lines() {
+		if l.job == id && l.use == Held {
+			b.sums[l].Unused = b.sums[l].Unused.Plus(t)
+			return
+		}
+	}
+}
+
 func (b *Book) lines() []line {
 	return slices.SortedFunc(maps.Keys(b.sums), func(a, b line) int {
 		return cmp.Or(
@@ -70,12 +80,13 @@ type Row struct {
 	Priced    GPUTime  `json:"priced_gpu_seconds"`    // part of Used, in rounds whose plan has dual prices
 	Paid      float64  `json:"paid"`                  // payment at dual prices, in the unit of the policy's objective
 	PaidShare float64  `json:"paid_share"`
-	Rent      float64  `json:"rent"` // money for rented nodes, in the currency of their prices
+	Unused    GPUTime  `json:"unused_gpu_seconds"` // part of Used in which the GPUs computed nothing, as measured
+	Rent      float64  `json:"rent"`               // money for rented nodes, in the currency of their prices
 	jobs      map[job.ID]bool
 }
 
 func (r *Row) add(l *line, s *Sum) {
-	r.Used, r.Priced = r.Used.Plus(s.Time), r.Priced.Plus(s.Priced)
+	r.Used, r.Priced, r.Unused = r.Used.Plus(s.Time), r.Priced.Plus(s.Priced), r.Unused.Plus(s.Unused)
 	r.Paid += s.Paid
 	r.Rent += s.Rent
 	for _, part := range []struct {

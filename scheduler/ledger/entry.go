@@ -62,6 +62,7 @@ type Sum struct {
 	Priced GPUTime // part of Time, in rounds whose plan has dual prices
 	Paid   float64 // payment at dual prices, in the unit of the policy's objective
 	Rent   float64 // cost of rented nodes, in the currency of their prices
+	Unused GPUTime // part of Time in which the GPUs were measured and computed nothing
 }
 
 // Add adds u to s.
@@ -69,6 +70,7 @@ func (s *Sum) Add(u *Sum) {
 	s.Time, s.Priced = s.Time.Plus(u.Time), s.Priced.Plus(u.Priced)
 	s.Paid += u.Paid
 	s.Rent += u.Rent
+	s.Unused = s.Unused.Plus(u.Unused)
 }
 
 // An Entry states that a job, or no job if Job is nil, had GPUs of one pool for some time.

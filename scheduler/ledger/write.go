@@ -33,6 +33,9 @@ func (s *Statement) legend() []string {
 	if !s.Total.Idle.IsZero() {
 		lines = append(lines, "IDLE: from the end of a job to the end of its round, when its GPUs become free")
 	}
+	if !s.Total.Unused.IsZero() {
+		lines = append(lines, "UNUSED: GPU-hours that jobs held while the GPUs computed nothing, as measured")
+	}
 	if !s.Total.Priced.IsZero() {
 		lines = append(lines, "PRICED: GPU-hours in rounds with prices; COST: what they cost at these prices, in the unit of the policy's objective")
 	}
@@ -43,7 +46,7 @@ func (s *Statement) legend() []string {
 func (s *Statement) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	head := append(slices.Clone(s.By), "jobs", "gpu_seconds", "gpu_seconds_share", "owned_gpu_seconds", "loaned_gpu_seconds",
-		"rented_gpu_seconds", "profiling_gpu_seconds", "idle_gpu_seconds", "priced_gpu_seconds", "paid", "paid_share", "rent")
+		"rented_gpu_seconds", "profiling_gpu_seconds", "idle_gpu_seconds", "priced_gpu_seconds", "paid", "paid_share", "rent", "unused_gpu_seconds")
 	all := [][]string{head}
 	for i := range s.Rows {
 		r := &s.Rows[i]
@@ -58,6 +61,7 @@ func (s *Statement) WriteCSV(w io.Writer) error {
 		for _, v := range []float64{r.Paid, r.PaidShare, r.Rent} {
 			cells = append(cells, strconv.FormatFloat(v, 'g', -1, 64))
 		}
+		cells = append(cells, r.Unused.String())
 		all = append(all, cells)
 	}
 	return out.WriteAll(all)
@@ -92,6 +96,7 @@ func (s *Statement) rows() []column {
 		{head: "COST"},
 		{head: "COST (%)"},
 		{head: "RENT"},
+		{head: "UNUSED"},
 	}
 	for _, r := range append(slices.Clone(s.Rows), s.Total) {
 		sums[0].count(r.Jobs)
@@ -103,6 +108,7 @@ func (s *Statement) rows() []column {
 		for k, v := range []float64{r.Paid, 100 * r.PaidShare, r.Rent} {
 			sums[9+k].number(v)
 		}
+		sums[12].hours(r.Unused)
 	}
 	return append(columns, sums...)
 }

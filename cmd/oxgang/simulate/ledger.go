@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/oxgang/oxgang/cmd/oxgang/cli"
 	"github.com/oxgang/oxgang/internal/printable"
+	"github.com/oxgang/oxgang/live/gpuuse"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
@@ -147,6 +149,9 @@ func (a *accounting) run(ctx context.Context, stdout io.Writer, files, by []stri
 		}
 	}
 	a.end()
+	if err := a.unused(files); err != nil {
+		return err
+	}
 	var err error
 	if a.account.Statement, err = a.book.State(by, a.movements...); err != nil {
 		return err
@@ -176,6 +181,28 @@ func (a *accounting) run(ctx context.Context, stdout io.Writer, files, by []stri
 	}
 	_, err = io.WriteString(stdout, printable.Text(text.String()))
 	return err
+}
+
+// unused adds the measured idle time of GPUs from the folders of the journals.
+func (a *accounting) unused(files []string) error {
+	seen := map[string]bool{}
+	for _, file := range files {
+		folder := filepath.Dir(file)
+		if seen[folder] {
+			continue
+		}
+		seen[folder] = true
+		all, err := gpuuse.ReadLog(folder)
+		if err != nil {
+			return err
+		}
+		for _, one := range all {
+			if a.period.Has(one.At) {
+				a.book.AddUnused(one.Job, ledger.Of(1, time.Duration(one.GPUSeconds*float64(time.Second))))
+			}
+		}
+	}
+	return nil
 }
 
 // read refuses another policy, whose prices have a different unit.
