@@ -128,7 +128,6 @@ func (s *Scheduler) note(snap *policy.Snapshot, plan *policy.Plan, asked []int) 
 	st.last, st.spare = plan.Jobs, st.last
 }
 
-// memory returns memory for the n rows of a snapshot. If it is reused, then two rounds later.
 func (st *continuing) memory(n int, reuse bool) []*policy.Job {
 	if !reuse {
 		return make([]*policy.Job, n)

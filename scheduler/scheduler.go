@@ -115,12 +115,11 @@ func New(p policy.Policy, pl placement.Placer, c *cluster.Cluster, o Options) (*
 // Length returns the time between rounds.
 func (s *Scheduler) Length() time.Duration { return s.o.Round }
 
-// Step handles one event and returns the actions to carry out at once.
+// Step handles one event and returns the actions to carry out at once. It returns an error for an event that cannot
+// follow the earlier ones, and for an invalid report.
 //
-// It returns an error for an event that cannot follow the earlier ones, and for an invalid report.
-//
-// Events of a job that has ended are ignored. If a report is from a configuration that the job no longer holds,
-// only its measurements are used.
+// Events of a job that has ended are ignored. If a report is from a configuration that the job no longer holds, only
+// its measurements are used.
 func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 	if ev == nil {
 		return nil, errors.New("scheduler: no event")
@@ -326,12 +325,12 @@ func believed(model *estimate.Model, spec *job.Spec) perf.Model {
 	return nil
 }
 
-// Round asks the policy for a plan, checks it and places it. It returns the snapshot, the plan, and the
-// actions that carry it out. If the plan breaks a rule, or the policy fails
-// or panics, every job keeps what it has, and Plan.Refused has the reason.
+// Round asks the policy for a plan, checks it and places it. It returns the snapshot, the plan, and the actions that
+// carry it out. If the plan breaks a rule, or the policy fails or panics, every job keeps what it has, and Plan.Refused
+// has the reason.
 //
-// Without jobs and without nodes that can be rented or lent, Round returns nil for all three, and keeps
-// the result of background work for a later round.
+// Without jobs and without nodes that can be rented or lent, Round returns nil for all three. A result of background
+// work then waits for a later round.
 func (s *Scheduler) Round(ctx context.Context, now time.Time) (*policy.Snapshot, *policy.Plan, []Action) {
 	return s.decide(ctx, now, s.plan)
 }

@@ -74,7 +74,6 @@ func (s *Scheduler) admits() bool {
 	return free > 0
 }
 
-// pinned returns the snapshot in which every job that holds GPUs is non-preemptive.
 func (s *Scheduler) pinned(snap *policy.Snapshot) *policy.Snapshot {
 	own := *snap
 	own.Jobs = slices.Clone(snap.Jobs)

@@ -20,16 +20,15 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// A BestFit is a Placer that places the largest workers first, each on the node that is in use, has room,
-// and has the fewest free GPUs. It moves no running job. Its placements depend only on the snapshot and the
-// plan.
+// A BestFit is a Placer that places the largest workers first, each on the node in use with the fewest free GPUs that
+// has room. It moves no running job. Its placements depend only on the snapshot and the plan.
 //
-// Source: Lyra §5.3: "Jobs are sorted in decreasing order of their per-worker GPU demand. Starting from the
-// largest job, we place each worker of the job into a non-empty server that best fits its demand; if none
-// has sufficient remaining resources, we place it on a new server."
+// Source: Lyra §5.3: "Jobs are sorted in decreasing order of their per-worker GPU demand. Starting from the largest
+// job, we place each worker of the job into a non-empty server that best fits its demand; if none has sufficient
+// remaining resources, we place it on a new server."
 //
-// Deviation: all workers of a job go to one server if it has room for them, because a job on fewer servers
-// shares fewer with others: fewer jobs are preempted when servers are reclaimed.
+// Deviation: all workers of a job go to one server if it has room for them, because then fewer jobs are preempted when
+// servers are reclaimed.
 type BestFit struct{}
 
 // NewBestFit returns a BestFit.
@@ -111,9 +110,9 @@ func settle(a *cluster.Allocation, where cluster.Placement) {
 // and returns it.
 //
 // If there is no room for a job, it may take the job's allocation back (policy.Evicted). On nodes that state CPUs and
-// memory, it decides how much of them each job gets. This may differ from the plan, but a job is never slower than with
-// the share proportional to its GPUs. It changes nothing else. The caller removes nodes that are returned to their
-// owners (policy.Plan.Return) from the snapshot.
+// memory, it decides how much of them each job gets, perhaps other amounts than in the plan; but a job is never slower
+// than with the share proportional to its GPUs. It changes nothing else. The caller removes nodes that are returned to
+// their owners (policy.Plan.Return) from the snapshot.
 type Placer interface {
 	Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error)
 }

@@ -112,7 +112,6 @@ func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on
 	t.totals.Restarts = s.starts - 1
 }
 
-// verb returns a change of GPUs in words, without its reason.
 func (t *journalReader) verb(from, to cluster.Allocation) event {
 	n := from.AllGPUs()
 	switch {

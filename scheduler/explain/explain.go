@@ -168,7 +168,6 @@ func (t *journalReader) moment(then *snapshot, at time.Duration) *Moment {
 	return m
 }
 
-// setChanged sets the words for the last change, if the sentence does not state it.
 func (m *Moment) setChanged(then *snapshot, at time.Duration) {
 	s := &then.state
 	if s.lost != "" {

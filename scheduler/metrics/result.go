@@ -248,9 +248,9 @@ type LoanSummary struct {
 	ReturnCost float64 `json:"return_cost_gpu_hours"`
 }
 
-// A Rent is the cost of rented nodes over the time of Summary.Utilisation. A node's GPU-hours count from its order
-// until it is returned or reclaimed, also while it is broken; Leaving is the time after that. Money uses
-// cluster.Offer.GPUPrice, or 1 if the price is unknown. Sources: BOA §6.2, "Measurement"; BOA App. D.
+// A Rent is the cost of rented nodes over the time of Summary.Utilisation. Hours count from a node's order until it is
+// returned or reclaimed, also while it is broken. Money uses cluster.Offer.GPUPrice, or 1 if the price is unknown.
+// Sources: BOA §6.2, "Measurement"; BOA App. D.
 type Rent struct {
 	Hours    float64 `json:"gpu_hours"`          // GPU-hours from order to return
 	Starting float64 `json:"starting_gpu_hours"` // part of Hours until nodes are up

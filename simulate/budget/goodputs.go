@@ -142,7 +142,6 @@ type csvRow struct {
 	errs []error
 }
 
-// eachLine calls take with each row, without byte order mark and outer spaces, up to the first with errors.
 func eachLine(r io.Reader, file string, take func(*csvRow)) error {
 	read := csv.NewReader(r)
 	head, err := read.Read()

@@ -194,8 +194,8 @@ func (p *Planner) runs(widths []convex.Point) []Run {
 }
 
 // A Range is an interval that contains the mean completion time of a plan with the given Probability. It comes from
-// simulations, which include what the model of a plan ignores: nodes take time to start, whole nodes are rented,
-// overspending must be saved later, and jobs arrive in some order.
+// simulations, which include what a plan ignores: start times of nodes, whole nodes, saving after overspending, and the
+// order of arrivals.
 type Range struct {
 	Low         float64 `json:"low_s" yaml:"low_s"`
 	High        float64 `json:"high_s" yaml:"high_s"`

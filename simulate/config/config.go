@@ -202,7 +202,7 @@ func (c *Config) Environment(environ []string) error {
 	return errors.Join(errs...)
 }
 
-// Validate returns an error that joins all errors in c.
+// Validate returns all errors in c, joined.
 func (c *Config) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

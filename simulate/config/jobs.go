@@ -40,7 +40,7 @@ type Jobs struct {
 // AsTraced in place of a share selects the jobs that the trace marks.
 const AsTraced = -1
 
-// Validate returns an error that joins all errors in j.
+// Validate returns all errors in j, joined.
 func (j *Jobs) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("jobs: "+format, args...)) }
@@ -100,7 +100,7 @@ const (
 // Forecasts returns the names of the methods that forecast a lender's load, the default first.
 func Forecasts() []string { return []string{Seasonal, LastValue, DayBefore, NoForecast} }
 
-// Validate returns an error that joins all errors in l.
+// Validate returns all errors in l, joined.
 func (l *Lender) Validate() error {
 	_, _, err := l.Range()
 	errs := []error{err}

@@ -88,9 +88,8 @@ type pageData struct {
 
 // HTML writes a report as one page that needs no other file and no network. All names are escaped.
 //
-// Large results are reduced to keep the page small. A curve has at most 600 points. The chart of allocations shows only
-// the first 2000 jobs of a run, and may omit a short pause of a job. Failed runs appear in the tables, but not in the
-// charts.
+// To keep the page small, a curve has at most 600 points, and the chart of allocations shows only the first 2000 jobs
+// of a run, perhaps without short pauses. Failed runs appear only in the tables.
 func HTML(w io.Writer, in Input) error {
 	runs := ended(in.Runs)
 	v := pageView{

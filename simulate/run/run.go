@@ -166,7 +166,6 @@ func (in *Inputs) simulate(ctx context.Context, c *config.Config, d decides, w W
 	return run, nil
 }
 
-// manyResults is the number of jobs, with results of 256 bytes, that is worth a collection.
 const manyResults = 200_000
 
 // sparse reports whether redundant reports may be omitted: nothing uses the progress of running jobs. At a

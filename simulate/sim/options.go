@@ -123,7 +123,7 @@ func DefaultOptions() Options {
 
 func rare(mtbf time.Duration) bool { return mtbf == 0 || mtbf >= time.Second }
 
-// Validate returns an error that joins all errors in o.
+// Validate returns all errors in o, joined.
 func (o *Options) Validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }

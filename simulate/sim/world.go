@@ -127,7 +127,6 @@ func (w *World) next() (time.Time, bool) {
 	return at, ok
 }
 
-// happen runs all due entries in insertion order, and then submits the arriving jobs.
 func (w *World) happen() {
 	for {
 		at, ok := w.agenda.peek()

@@ -16,7 +16,7 @@ import (
 var infinite = math.Inf(1)
 
 // A Measurement has the time and the quality of one engine's solution in one round. Times are CPU times, or wall-clock
-// times without these. They exclude the computation of a job's values.
+// times if the system reports no CPU times. They exclude the computation of a job's values.
 type Measurement struct {
 	Engine string
 	Round  int // from 0; round 0 builds the program

@@ -56,8 +56,8 @@ type Traffic struct {
 // DefaultTraffic returns how demands of a kind are drawn in the experiments.
 //
 // Poisson demands match published measurements of the Kdl network: 332,141 demands of 2,167,823 in total, over 627,256
-// paths with 13.7 million coefficients. Bimodal demands have two bands of equal volume ("roughly even split"); a fifth
-// of the pairs is in the high one.
+// paths. Bimodal demands have two bands of equal volume ("roughly even split"); a fifth of the pairs is in the high
+// one.
 func DefaultTraffic(kind Kind, seed uint64) Traffic {
 	return Traffic{
 		Kind: kind, Load: 0.8, Seed: seed,

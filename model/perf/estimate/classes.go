@@ -28,7 +28,7 @@ func DefaultClassOptions() ClassOptions {
 	return ClassOptions{BurnIn: time.Hour, Forget: 168 * time.Hour}
 }
 
-// Validate returns an error that joins all errors in o.
+// Validate returns all errors in o, joined.
 func (o *ClassOptions) Validate() error {
 	var errs []error
 	if o.BurnIn <= 0 {

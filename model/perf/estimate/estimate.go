@@ -82,7 +82,7 @@ type Options struct {
 	Verify bool
 }
 
-// Validate returns an error that joins all errors in o.
+// Validate returns all errors in o, joined.
 func (o *Options) Validate() error {
 	var errs []error
 	if s := o.Smoothing; !(s >= 0 && s < 1) {

@@ -8,12 +8,12 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// An input is the CPU curve of a job's input pipeline, from profiling runs with all the memory of a node. The
-// effect of memory follows from the job's Spec. Source: Synergy §3.1.
+// An input is the CPU curve of a job's input pipeline, from profiling runs with all the memory of a node. The effect of
+// memory follows from the job's Spec. Source: Synergy §3.1.
 //
-// One curve, samples per second against CPUs, serves all GPU types. A measurement shows the lower of two rates: of
-// the CPUs and of the GPU. It is a point of the curve only if the CPUs limit it, which is certain if the job is
-// slower than with all CPUs. Synergy §6, "Homogeneous clusters", proposes the curve as a third axis.
+// One curve, samples per second against CPUs, serves all GPU types (Synergy §6, "Homogeneous clusters"). A measurement
+// shows the lower of the rates of the CPUs and of the GPU. It is a point of the curve only if the CPUs limit it, which
+// is certain if the job is slower than with all CPUs.
 type input struct {
 	curves [][]perf.CPURate  // by index in Options.Types and ascending CPUs; rates do not fall
 	known  *perf.Sensitivity // combined from all curves; nil: unknown

@@ -53,10 +53,4 @@
 //
 // A job on a part of a node prefers a node with the CPUs and memory that the plan names, but takes any with the GPUs.
 // At the end, placement.Settler divides CPUs and memory among the jobs of each node.
-//
-//	paper                     here
-//	partial-node allocation   single
-//	whole-node allocation     whole
-//	evict and try again       displace, then place in turn
-//	no placement              drop: policy.Evicted; restore: policy.KeptNoPlace
 package submesh
