@@ -24,9 +24,11 @@ func (m *Memory) Remember(c *codec.Codec) {
 	if m.classes != nil {
 		c.Fields(m.classes)
 	}
-	active, ended := m.parted()
+	active, ended, gone := m.parted()
 	codec.Slice(c, &active, codec.To(m.rememberRecord))
-	codec.Slice(c, &ended, func(id *job.ID, c *codec.Codec) { c.Fields((*string)(id)) })
+	for _, ids := range []*[]job.ID{&ended, &gone} {
+		codec.Slice(c, ids, func(id *job.ID, c *codec.Codec) { c.Fields((*string)(id)) })
+	}
 	if !c.Decoding() {
 		return
 	}
@@ -37,21 +39,28 @@ func (m *Memory) Remember(c *codec.Codec) {
 	for _, id := range ended {
 		m.records[id] = nil
 	}
+	for _, id := range gone {
+		m.records[id] = cancelled
+	}
 }
 
-func (m *Memory) parted() (active []*record, ended []job.ID) {
+func (m *Memory) parted() (active []*record, ended, gone []job.ID) {
 	for _, r := range m.active {
 		if !r.status.Phase.Terminal() {
 			active = append(active, r)
 		}
 	}
 	for id, r := range m.records {
-		if r == nil {
+		switch r {
+		case nil:
 			ended = append(ended, id)
+		case cancelled:
+			gone = append(gone, id)
 		}
 	}
 	slices.Sort(ended)
-	return active, ended
+	slices.Sort(gone)
+	return active, ended, gone
 }
 
 func (m *Memory) rememberRecord(r *record, c *codec.Codec) {

@@ -118,8 +118,8 @@ func (s *Scheduler) Length() time.Duration { return s.o.Round }
 // Step handles one event and returns the actions to carry out at once. It returns an error for an event that cannot
 // follow the earlier ones, and for an invalid report.
 //
-// Events of a job that has ended are ignored. If a report is from a configuration that the job no longer holds, only
-// its measurements are used.
+// Events of a job that has ended are ignored, but a cancelled job may be submitted or restored again. If a report is
+// from a configuration that the job no longer holds, only its measurements are used.
 func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 	if ev == nil {
 		return nil, errors.New("scheduler: no event")
@@ -130,7 +130,7 @@ func (s *Scheduler) Step(now time.Time, ev Event) ([]Action, error) {
 }
 
 func (s *Scheduler) submit(now time.Time, spec *job.Spec) error {
-	if _, dup := s.records[spec.ID]; dup {
+	if r, dup := s.records[spec.ID]; dup && r != cancelled {
 		return fmt.Errorf("job %s: submitted twice", spec.ID)
 	}
 	r := &record{spec: spec, belief: s.beliefs.New(spec)}
@@ -153,7 +153,7 @@ func (s *Scheduler) enter(r *record) {
 }
 
 func (s *Scheduler) restore(ev *Restored) error {
-	if _, dup := s.records[ev.Spec.ID]; dup {
+	if r, dup := s.records[ev.Spec.ID]; dup && r != cancelled {
 		return fmt.Errorf("job %s: restored, but it exists already", ev.Spec.ID)
 	}
 	r := &record{spec: ev.Spec, belief: s.beliefs.New(ev.Spec), status: ev.Status, batch: ev.Batch}
@@ -201,7 +201,7 @@ func (s *Scheduler) update(id job.ID, change func(*record)) error {
 	if !ok {
 		return fmt.Errorf("job %s: never submitted", id)
 	}
-	if r == nil {
+	if r == nil || r == cancelled {
 		return nil
 	}
 	r.row = nil
@@ -249,8 +249,14 @@ func (s *Scheduler) exit(now time.Time, r *record, o Outcome) {
 	r.status.Finished = now
 	s.classes.Ended(r.spec.ID, r.status.Phase)
 	s.records[r.spec.ID] = nil // keeps the ID, and frees the rest
+	if o == Cancelled {
+		s.records[r.spec.ID] = cancelled
+	}
 	s.hasEnded = true
 }
+
+// cancelled is the record of jobs that were cancelled: they may come back.
+var cancelled = new(record)
 
 func (r *record) wait() {
 	r.status.Phase = job.Waiting

@@ -305,6 +305,12 @@ func TestScheduler_events_that_contradict(t *testing.T) {
 	if _, err := d.Step(d.now, scheduler.Submitted{Spec: &job.Spec{ID: "a"}}); err == nil {
 		t.Error("an ID of the past: got no error")
 	}
+	d.step(scheduler.Submitted{Spec: &job.Spec{ID: "b"}})
+	d.step(scheduler.Exited{Job: "b", Outcome: scheduler.Cancelled})
+	d.step(scheduler.Reported{Report: job.Report{Job: "b", Progress: 1}}) // is ignored
+	if d.step(scheduler.Submitted{Spec: &job.Spec{ID: "b"}}); d.Jobs() != 1 {
+		t.Errorf("%d jobs, want the cancelled one that came back", d.Jobs())
+	}
 }
 
 func TestScheduler_lost_nodes(t *testing.T) {
