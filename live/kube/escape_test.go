@@ -1,8 +1,11 @@
 package kube
 
 import (
+	"fmt"
 	"testing"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -137,6 +140,56 @@ func TestEscape_by_opting_out_and_back(t *testing.T) {
 		}
 		if got := gpus(w.extent.cluster, "n0"); got != 4 {
 			t.Errorf("%d GPUs of n0 are planned, want 4", got)
+		}
+	})
+}
+
+// A waiting job that leaves its queue and comes back, and a running one that opts out and comes back, are scheduled
+// again by the same leader.
+func TestEscape_and_back(t *testing.T) {
+	for _, workers := range []int{1, 3} { // 3 do not fit
+		bubble(t, fmt.Sprint(workers), func(t *testing.T) {
+			twin := newTwin()
+			s := newStage(t, twin, options(v1alpha1.Resize), "fifo")
+			defer s.end()
+			j := twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: workers, GPUs: 4})
+			s.live(15 * time.Second)
+			first := s.backend
+			for _, out := range []bool{true, false} {
+				j = twin.Job("a")
+				j.Annotations = map[string]string{v1alpha1.OptOut: fmt.Sprint(out)}
+				if workers == 3 {
+					j.Annotations, j.Labels = nil, map[string]string{v1alpha1.QueueLabel: map[bool]string{true: "other", false: queue}[out]}
+				}
+				twin.Update(j)
+				s.live(15 * time.Second)
+			}
+			if s.backend != first {
+				t.Error("the leader ended, want it to schedule the job again")
+			}
+			if !s.backend.Has(job.ID(j.UID)) {
+				t.Error("the job is not scheduled")
+			}
+		})
+	}
+}
+
+// A job whose starts fail, and whose annotations are spoilt meanwhile, does not keep the GPUs that were planned for it.
+func TestEscape_by_a_spoilt_annotation(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		s := newStage(t, twin, options(v1alpha1.Resize), "fifo")
+		defer s.end()
+		j := twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 1, GPUs: 4})
+		j.Spec.Template.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/mine"}}
+		twin.Update(j)
+		s.live(15 * time.Second)
+		j = twin.Job("a")
+		j.Annotations[v1alpha1.MaxGPUs] = "banana"
+		twin.Update(j)
+		s.live(3 * time.Minute)
+		if a := twin.Plan(queue).Spec.Allocations[0]; a.GPUs != 0 {
+			t.Errorf("%d GPUs are planned for it, want none", a.GPUs)
 		}
 	})
 }

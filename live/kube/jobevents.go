@@ -114,16 +114,18 @@ const nowhere = "(none: retried later)"
 // describe sends a changed specification to the scheduler. Values from the job's program stay until it sends new
 // ones.
 func (w *jobEvents) describe(e *jobstate.Job) {
-	beyond := w.beyond(e.Parsed.Spec)
-	if e.Parsed.Spec == nil || beyond && e.Wants() { // the old one stays
+	spec, unfit := e.Spec, e.Parsed.Spec == nil || w.beyond(e.Parsed.Spec)
+	if unfit && e.Wants() { // the old one stays
 		return
 	}
-	spec := e.Limited(w.bounded(e.Agent.Described(w.spec(e.Parsed), e)))
+	if e.Parsed.Spec != nil {
+		spec = e.Limited(w.bounded(e.Agent.Described(w.spec(e.Parsed), e)))
+	}
 	if e.Silent {
 		spec = driver.Rigid(spec, e.Held.GPUs)
 	}
 	if !e.Wants() {
-		spec = w.located(e, spec, beyond)
+		spec = w.located(e, spec, unfit)
 	}
 	if !reflect.DeepEqual(spec, e.Spec) {
 		e.Spec = spec

@@ -33,8 +33,8 @@ const (
 	Namespace = "team"
 )
 
-// holder is a finalizer that keeps a deleted pod until the kubelet has stopped it.
-const holder = "kubetest.oxgang.dev/kubelet"
+// Kubelet is a finalizer that keeps a deleted pod until the kubelet has stopped it.
+const Kubelet = "kubetest.oxgang.dev/kubelet"
 
 // A Cluster is a simulated Kubernetes cluster. It is safe for concurrent use.
 type Cluster struct {
@@ -42,6 +42,10 @@ type Cluster struct {
 	Before, After func(*Call) error
 	// Listed, if not nil, receives the lists of Direct and their options.
 	Listed func(list client.ObjectList, o *client.ListOptions)
+	// Admit, if not nil, may reject a pod that the Job controller creates.
+	Admit func(*corev1.Pod) error
+	// Unpinned also binds pods that name no node, as kube-scheduler does.
+	Unpinned bool
 	// Stuck keeps the kubelet from finishing jobs.
 	Stuck bool
 

@@ -9,13 +9,14 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // Settle runs the simulated Job controller, binder and kubelet until nothing changes.
 func (t *Cluster) Settle() {
 	for again := true; again; {
-		again = t.Control() || t.Bind() || t.Kubelet()
+		again = t.Control() || t.Collect() || t.Bind() || t.Kubelet()
 	}
 }
 
@@ -33,21 +34,37 @@ func (t *Cluster) Control() bool {
 		}
 		have := map[int]bool{}
 		for _, p := range t.PodsOf(j.Name) {
-			i := index(p)
-			switch {
-			case p.DeletionTimestamp != nil || p.Labels[batchv1.ControllerUidLabel] != string(j.UID):
-			case i >= want && !over(p):
-				must(client.IgnoreNotFound(t.truth.Delete(context.Background(), p)))
-				done = true
-			default:
-				have[i] = true
+			if p.DeletionTimestamp != nil || p.Labels[batchv1.ControllerUidLabel] != string(j.UID) || !metav1.IsControlledBy(p, &j) {
+				continue
 			}
+			if i := index(p); i >= 0 && (i < want || over(p)) {
+				have[i] = true
+				continue
+			}
+			must(client.IgnoreNotFound(t.truth.Delete(context.Background(), p)))
+			done = true
 		}
 		for i := range want {
-			if !have[i] {
-				t.Create(t.pod(&j, i))
+			if p := t.pod(&j, i); !have[i] && (t.Admit == nil || t.Admit(p) == nil) {
+				t.Create(p)
 				done = true
 			}
+		}
+	}
+	return done
+}
+
+// Collect deletes pods whose controlling Job does not exist.
+func (t *Cluster) Collect() bool {
+	there := map[types.UID]bool{}
+	for _, j := range t.Jobs() {
+		there[j.UID] = true
+	}
+	done := false
+	for _, p := range t.pods() {
+		if by := metav1.GetControllerOf(p); by != nil && by.Kind == "Job" && !there[by.UID] && p.DeletionTimestamp == nil {
+			must(t.truth.Delete(context.Background(), p))
+			done = true
 		}
 	}
 	return done
@@ -71,7 +88,7 @@ func (t *Cluster) acknowledge(j *batchv1.Job) bool {
 func (t *Cluster) pod(j *batchv1.Job, i int) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: *j.Spec.Template.ObjectMeta.DeepCopy(), Spec: *j.Spec.Template.Spec.DeepCopy()}
 	p.Name, p.Namespace = fmt.Sprintf("%s-%03d-%s", j.Name, i, t.uid()), j.Namespace
-	p.Finalizers = []string{holder}
+	p.Finalizers = []string{Kubelet}
 	if p.Labels == nil {
 		p.Labels = map[string]string{}
 	}
@@ -98,6 +115,9 @@ func (t *Cluster) Bind() bool {
 			continue
 		}
 		to := pinned(p)
+		if t.Unpinned && to == "" && gpus(p) > 0 && p.Spec.NodeName == "" {
+			to = t.roomFor(p, used)
+		}
 		if to == "" || p.Spec.NodeName != "" || !tolerates(p, t.taints(to)) || len(p.Spec.SchedulingGates) > 0 || p.DeletionTimestamp != nil || !t.ready(to) || used[to]+gpus(p) > t.has(to) {
 			continue
 		}
@@ -107,6 +127,18 @@ func (t *Cluster) Bind() bool {
 		done = true
 	}
 	return done
+}
+
+// roomFor returns a node on which a pod without a node affinity has room; empty: none.
+func (t *Cluster) roomFor(p *corev1.Pod, used map[string]int) string {
+	var all corev1.NodeList
+	must(t.truth.List(context.Background(), &all, client.MatchingLabels(p.Spec.NodeSelector)))
+	for i := range all.Items {
+		if n := &all.Items[i]; t.ready(n.Name) && tolerates(p, n.Spec.Taints) && used[n.Name]+gpus(p) <= t.has(n.Name) {
+			return n.Name
+		}
+	}
+	return ""
 }
 
 func (t *Cluster) taints(node string) []corev1.Taint {
@@ -131,9 +163,13 @@ func (t *Cluster) Kubelet() bool {
 	done := false
 	for _, p := range t.pods() {
 		switch {
-		case p.DeletionTimestamp != nil:
-			p.Finalizers = nil
-			must(client.IgnoreNotFound(t.truth.Update(context.Background(), p)))
+		case p.DeletionTimestamp != nil && slices.Contains(p.Finalizers, Kubelet):
+			if len(p.Finalizers) > 1 && !over(p) {
+				p.Status.Phase = corev1.PodFailed
+				t.Update(p)
+			}
+			p.Finalizers = slices.DeleteFunc(p.Finalizers, func(f string) bool { return f == Kubelet })
+			must(t.truth.Update(context.Background(), p))
 			done = true
 		case p.Spec.NodeName != "" && p.Status.Phase == corev1.PodPending && t.ready(p.Spec.NodeName):
 			p.Status.Phase = corev1.PodRunning
@@ -220,8 +256,11 @@ func over(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
+// index returns the completion index of a pod, or -1 if it has none.
 func index(p *corev1.Pod) int {
 	i, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
-	must(err)
+	if err != nil {
+		return -1
+	}
 	return i
 }
