@@ -71,9 +71,10 @@ MENTION = grep -rlE --include='*_test.go' '$(1)' . | grep -v '^./live/kube/rig/'
 slow:
 	$(TEST) $$({ $(DRAWING); $(call MENTION,testing\.Short\(\)) | sed 's,^\.,$(MOD),'; } | sort -u)
 
-## long: before a release: tests that sample check everything (a quarter of an hour)
+## long: before a release: tests that sample check everything (a quarter of an hour), and an hour of random requests of a tenant
 long:
 	OXGANG_LONG=1 $(TEST) $$($(call MENTION,draws\.(Some|Long)|OXGANG_LONG))
+	cd live/kube/rig && OXGANG_LONG=1 $(GO) test -count=1 -timeout 2h ./tenant
 
 # The packages that start goroutines or use locks, in code or tests.
 RACE = $$(grep -rlE --include='*.go' '^[[:space:]]+go [a-zA-Z(]|"sync"|"sync/atomic"|errgroup|synctest' scheduler opt live | grep -v '^live/kube/rig/' | xargs -n 1 dirname | sort -u | sed 's,^,./,')
@@ -167,7 +168,7 @@ kube-build:
 
 # kube-quick: the shortest tests of kube-test, without real nodes and third-party controllers
 kube-quick: kube-vet kube-build
-	cd live/kube/rig && OXGANG_BROWSER=1 $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./api ./audit ./train
+	cd live/kube/rig && OXGANG_BROWSER=1 $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./api ./audit ./tenant ./train
 	cd live/kube/rig && $(GO) test -count=1 -timeout $(RIGTIME) $(RIGFLAGS) -run '$(QUICK)' ./e2e
 QUICK = ^(TestResize|TestInstalled|TestScheduler|TestTenant)
 
