@@ -74,7 +74,7 @@ type HeatRow struct {
 	Cells []HeatCell
 }
 
-// A HeatCell is a text on a shade from 0 (lightest) to 1, optionally with a frame.
+// A HeatCell is a text on a background that Heat shades, from 0 (lightest) to 1. Marked adds a frame.
 type HeatCell struct {
 	Text   string
 	Heat   float64

@@ -28,7 +28,7 @@ type PolicyMatrix struct {
 	Families []Family        `yaml:"families"`
 }
 
-// A PolicyDefault has settings that some policies have on all families.
+// A PolicyDefault has settings of some policies for all families of workloads.
 type PolicyDefault struct {
 	Policies []string  `yaml:"policies"`
 	Config   yaml.Node `yaml:"config"`
@@ -40,7 +40,7 @@ type Family struct {
 	Name   string    `yaml:"name"`
 	Title  string    `yaml:"title"`
 	Traces []int     `yaml:"traces"`
-	Seeds  int       `yaml:"seeds"` // from 1 on; default 1
+	Seeds  int       `yaml:"seeds"` // number of seeds, from 1 on; default 1
 	Config yaml.Node `yaml:"config"`
 }
 

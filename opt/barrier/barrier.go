@@ -18,7 +18,7 @@ type Program struct {
 
 // Settings limit the accuracy and iterations of a solve; 0 means the default.
 type Settings struct {
-	Mu         float64 // product of slack and dual at which a solve ends, relative; default 1e-9
+	Mu         float64 // relative product of slack and dual multiplier at which a solve ends; default 1e-9
 	Iterations int     // default 200
 }
 

@@ -13,8 +13,8 @@ type Source interface {
 }
 
 // A WidthCalculator is the BOA paper's search for jobs that lose time when they rescale (change their number of GPUs).
-// It joins neighbouring epochs at random, and solves problem (1) with smaller and smaller budgets until rescaling fits,
-// too. Mixture is better and faster.
+// It joins neighbouring epochs at random, so that a job rescales less often, and solves problem (1), which ignores
+// rescaling time, for smaller and smaller budgets until the plan with this time fits. Mixture is better and faster.
 //
 // Source: BOA §4.3, App. C, Algorithm 1.
 //

@@ -12,9 +12,9 @@ type Mixture struct {
 	MeanJCT     float64
 	Spend       float64 // smaller of the budget and Most
 	Multiplier  float64 // decrease of MeanJCT for one more unit of budget
-	Bound       float64 // lower bound on the mean completion time with this budget; equals MeanJCT up to rounding
+	Bound       float64 // lower bound on the mean completion time; equals MeanJCT up to rounding
 	Least, Most float64 // smallest feasible and largest useful budget
-	Steps       int
+	Steps       int     // multipliers tried
 }
 
 type trail struct {

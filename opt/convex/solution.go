@@ -14,7 +14,7 @@ type Solution struct {
 	MeanJCT    float64 // weighted mean completion time
 	Spend      float64 // smaller of the budget and Frontier.Most
 	Multiplier float64 // decrease of MeanJCT for one more unit of budget
-	Bound      float64 // lower bound on the mean completion time with this budget; equals MeanJCT up to rounding
+	Bound      float64 // lower bound on the mean completion time; equals MeanJCT up to rounding
 	Repaired   int     // see Frontier.Repaired
 }
 

@@ -24,7 +24,8 @@ type Point struct {
 type Mode struct {
 	Resource int // index into Problem.Capacity
 	Amount   int // in each round; at least 1
-	// After has the state after 1, 2, … consecutive rounds; further rounds change nothing.
+	// After has the job's state at the end of the window if it runs for 1, 2, … rounds; more rounds than listed change
+	// nothing.
 	After []Point
 }
 

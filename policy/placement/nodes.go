@@ -16,10 +16,10 @@ type Slot struct{ Node, GPUs int }
 type Nodes struct {
 	cluster *cluster.Cluster
 	free    []cluster.Resources
-	home    []int
-	shelves []shelf
-	slots   []Slot
-	room    []Slot
+	home    []int   // index in shelves, by node
+	shelves []shelf // by GPU type
+	slots   []Slot  // reused
+	room    []Slot  // reused
 }
 
 type shelf struct {

@@ -19,8 +19,8 @@ type Checkpoint struct {
 	Nodes    scheduler.NodesChanged
 	Jobs     []JobState // not ended, by submission time, then ID
 	Prices   []policy.TypePrice
-	Capacity map[cluster.Group]int
-	Refused  string // why the round's plan was refused, if it was
+	Capacity map[cluster.Group]int // see policy.Plan
+	Refused  string                // why the round's plan was refused, if it was
 	// Memory is the encoded state of policy, placer and scheduler; may be empty.
 	Memory []byte
 }

@@ -148,13 +148,13 @@ type Supply struct {
 	Type     cluster.GPUType `json:"type"`
 	Tenure   string          `json:"tenure"`
 	Group    cluster.Group   `json:"group,omitempty"`
-	Came     int             `json:"came"`              // nodes that arrived; 0 for owned ones
-	Returned int             `json:"returned"`          // nodes given back by rounds
-	Gone     int             `json:"gone"`              // nodes that left otherwise
-	There    GPUTime         `json:"there_gpu_seconds"` // GPU time of nodes that are up: held + idle + free + leaving
-	Jobs     GPUTime         `json:"jobs_gpu_seconds"`  // part of There: held + idle
-	Free     GPUTime         `json:"free_gpu_seconds"`  // part of There: free
-	Leaving  GPUTime         `json:"leaving_gpu_seconds"`
+	Came     int             `json:"came"`                 // nodes that arrived; 0 for owned ones
+	Returned int             `json:"returned"`             // nodes given back by rounds
+	Gone     int             `json:"gone"`                 // nodes that left otherwise
+	There    GPUTime         `json:"there_gpu_seconds"`    // GPU time of nodes that are up: held + idle + free + leaving
+	Jobs     GPUTime         `json:"jobs_gpu_seconds"`     // part of There: held + idle
+	Free     GPUTime         `json:"free_gpu_seconds"`     // part of There: free
+	Leaving  GPUTime         `json:"leaving_gpu_seconds"`  // given back, but still charged
 	Starting GPUTime         `json:"starting_gpu_seconds"` // not part of There
 	Rent     float64         `json:"rent"`
 	Nobody   float64         `json:"nobody_rent"` // part of Rent without a job: starting, free and leaving

@@ -68,10 +68,10 @@ type Measuring struct {
 // Generate has the keys of the trace that is generated if none is given.
 type Generate struct {
 	Kind string
-	Jobs int           // 0: the kind's
-	Span time.Duration // time in which jobs are submitted; 0: the kind's
-	Load float64       // for kinds with a load: see generate.Options; 0: the kind's
-	// Split and MultiGPU are for Synergy's kinds; empty: the kind's, "20-70-10".
+	Jobs int           // 0: default of Kind
+	Span time.Duration // time in which jobs are submitted; 0: default of Kind
+	Load float64       // see generate.Options; 0: default of Kind
+	// Split, such as "20-70-10", and MultiGPU are for Synergy's kinds; empty: default of Kind.
 	Split    string
 	MultiGPU bool
 }

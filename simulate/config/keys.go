@@ -15,7 +15,7 @@ type Key struct {
 	Name string
 	Doc  string
 	Kind string // of the value: text, list, int, number, duration, bool, ...
-	Flag bool   // bool; as a command-line flag it needs no value
+	Flag bool   // a bool, whose command-line flag needs no value
 	get  func(*Config) string
 	set  func(*Config, string) error
 }

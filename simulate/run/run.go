@@ -30,7 +30,7 @@ type Run struct {
 	Result      *metrics.Result
 	PolicyTimes []time.Duration // per round; not deterministic
 	Refused     []string        // reasons of refused plans
-	Gaps        []float64       // relative gap of each round that has a bound
+	Gaps        []float64       // relative gap of each round's plan to its proven bound, if any
 	Unfinished  bool            // ended early, by the context or the horizon
 }
 

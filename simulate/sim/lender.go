@@ -19,7 +19,7 @@ type Lender struct {
 	// Headroom is the fraction of a pool's GPUs that is never lent. Default 0.02, the median burst within an
 	// interval (Lyra §7.1).
 	Headroom float64
-	// Grace is the time from the owner's request for nodes until it takes missing ones from their jobs. Default 5
+	// Grace is the time from the owner's request for nodes until it takes those not returned from their jobs. Default 5
 	// min.
 	Grace time.Duration
 	// Busy returns the fraction of a pool's GPUs that the owner uses at a time since the start, clipped to 0 to 1;

@@ -19,7 +19,7 @@ type Link struct {
 // A Topology is a network of nodes and links. It is immutable.
 type Topology struct {
 	Name  string
-	Nodes []string // names; numbers ascending
+	Nodes []string // names
 	Links []Link   // directed, possibly parallel
 }
 

@@ -14,8 +14,8 @@ import (
 
 // ClassOptions configure how the statistics of classes are estimated.
 type ClassOptions struct {
-	// BurnIn is added to the observed time in arrival rates, with weight e^(-t/BurnIn). So a first job that
-	// arrives at once counts as one per BurnIn. Default 1 h, in which 1 to 60 jobs of a class arrive in Sia's
+	// BurnIn is added, with a weight that falls as e^(-t/BurnIn), to the time by which arrivals are divided. So a first
+	// job that arrives at once counts as one per BurnIn. Default 1 h, in which 1 to 60 jobs of a class arrive in Sia's
 	// newTrace.
 	BurnIn time.Duration
 	// Forget is the age at which an arrival has weight 1/e. Default 7 days, so that the rate
