@@ -94,6 +94,13 @@ func (c *Client) Cancel(ctx context.Context, id job.ID) error {
 	return c.ask(ctx, http.MethodDelete, pathOf(id), nil, nil)
 }
 
+// Retry submits a failed job again, and returns the ID of the new job.
+func (c *Client) Retry(ctx context.Context, id job.ID) (job.ID, error) {
+	var a accepted
+	err := c.ask(ctx, http.MethodPost, pathOf(id)+"/retry", nil, &a)
+	return job.ID(a.ID), err
+}
+
 // Ask sends a what-if question, and returns the answer: a whatif.Answer as JSON.
 func (c *Client) Ask(ctx context.Context, q *Question) (json.RawMessage, error) {
 	v := url.Values{}

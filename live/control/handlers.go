@@ -86,6 +86,18 @@ func (s *Server) cancel(_ http.ResponseWriter, r *http.Request) (any, error) {
 	return struct{}{}, s.service.Cancel(r.Context(), id)
 }
 
+func (s *Server) retry(_ http.ResponseWriter, r *http.Request) (any, error) {
+	id, err := named(r)
+	if err == nil {
+		err = s.own(r.Context(), id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	again, err := s.service.Retry(r.Context(), id)
+	return accepted{string(again)}, err
+}
+
 func (s *Server) explain(_ http.ResponseWriter, r *http.Request) (any, error) {
 	id, err := named(r)
 	if err == nil {

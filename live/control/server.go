@@ -77,6 +77,7 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("POST /v1/jobs", answer(s.submit))
 	mux.HandleFunc("GET /v1/jobs/{id}", answer(s.job))
 	mux.HandleFunc("DELETE /v1/jobs/{id}", answer(s.cancel))
+	mux.HandleFunc("POST /v1/jobs/{id}/retry", answer(s.retry))
 	mux.HandleFunc("GET /v1/jobs/{id}/explain", answer(s.explain))
 	mux.HandleFunc("GET /v1/jobs/{id}/log", s.log)
 	mux.HandleFunc("GET /v1/status", answer(s.status, "all"))
@@ -174,6 +175,8 @@ type Service interface {
 	Log(ctx context.Context, id job.ID, lines int, follow bool, w io.Writer) error
 	// Cancel ends a job soon.
 	Cancel(ctx context.Context, id job.ID) error
+	// Retry submits a failed job again, and returns the ID of the new job.
+	Retry(ctx context.Context, id job.ID) (job.ID, error)
 	// Ask answers a what-if question by simulation.
 	Ask(ctx context.Context, q *Question) (json.RawMessage, error)
 	// Try returns a whatif.TrialAnswer: when a job would start. Nothing is submitted.

@@ -11,6 +11,7 @@
 //	GET  /api/timeline         a status.Timeline: what each job held over time
 //	GET  /api/changes          server-sent events: the number of each new overview
 //	POST /api/cancel?id=a      cancels a job, if Act was called
+//	POST /api/retry?id=a       submits a failed job again, if Act was called with a Retrier
 //
 // Viewers need the token in the first URL, and then a cookie with another secret. GET changes nothing. A request
 // with another host name is refused, so that another site cannot reach the page through its own name. Server.Act

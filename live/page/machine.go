@@ -35,6 +35,8 @@ var (
 	_ Source = (*Machine)(nil)
 	_ Asker  = (*Machine)(nil)
 	_ Actor  = (*Machine)(nil)
+
+	_ Retrier = (*Machine)(nil)
 )
 
 // NewMachine returns a Machine that reads the scheduler's state through client, and its journals in the directory
@@ -94,6 +96,12 @@ func (m *Machine) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (
 // Cancel implements Actor, with the rights of the user who runs this program.
 func (m *Machine) Cancel(ctx context.Context, id job.ID) error {
 	return refused(m.client.Cancel(ctx, id))
+}
+
+// Retry implements Retrier.
+func (m *Machine) Retry(ctx context.Context, id job.ID) (job.ID, error) {
+	again, err := m.client.Retry(ctx, id)
+	return again, refused(err)
 }
 
 func refused(err error) error {

@@ -69,6 +69,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /api/question", s.question)
 	mux.HandleFunc("GET /api/changes", s.feed.changes)
 	mux.HandleFunc("POST /api/cancel", s.cancel)
+	mux.HandleFunc("POST /api/retry", s.retry)
 	return s.guard(mux)
 }
 
@@ -129,7 +130,7 @@ func same(given, want string) bool {
 func (s *Server) look(ctx context.Context, at time.Duration) (*Overview, error) {
 	overview, err := s.source.Overview(ctx, at)
 	if err == nil {
-		overview.Asks, overview.Acts = s.asker() != nil, s.actor != nil
+		overview.Asks, overview.Acts, overview.Retries = s.asker() != nil, s.actor != nil, s.retrier() != nil
 	}
 	return overview, err
 }

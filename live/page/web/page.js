@@ -157,6 +157,18 @@
     button.addEventListener("click", () => confirm(id, what));
     return el("p", {}, button);
   }
+  function retryButton(id) {
+    const button = el("button", { type: "button", class: "ask", "aria-label": "Retry " + id }, "Retry");
+    button.addEventListener("click", () => void retry(id, button));
+    return button;
+  }
+  async function retry(id, button) {
+    button.disabled = true;
+    const answer2 = await post("/api/retry", id);
+    if (answer2.ok) return go("#/job/" + encodeURIComponent((await answer2.json()).job));
+    button.replaceWith(el("span", { class: "bad", role: "status" }, (await answer2.text()).trim()));
+  }
+  var post = (path, id) => fetch(path + "?id=" + encodeURIComponent(id), { method: "POST", headers: { Authorization: "Bearer " + (sessionStorage.getItem(key) ?? "") } });
   var processes = "Its processes are asked to end, and killed if they do not. Its checkpoints stay. This cannot be undone.";
   function confirm(id, what) {
     const dialog = byId("confirm");
@@ -170,7 +182,7 @@
     byId("confirm-no").focus();
   }
   async function cancel(id, dialog) {
-    const answer2 = await fetch("/api/cancel?id=" + encodeURIComponent(id), { method: "POST", headers: { Authorization: "Bearer " + (sessionStorage.getItem(key) ?? "") } });
+    const answer2 = await post("/api/cancel", id);
     if (answer2.ok) return dialog.close();
     byId("confirm-said").textContent = (await answer2.text()).trim();
     byId("confirm-yes").hidden = true;
@@ -397,6 +409,7 @@
     if (details.some(([, v]) => v)) all3.push(el("details", {}, el("summary", {}, "Prices and weights"), el("dl", {}, ...details.flatMap(([k, v]) => v ? [el("dt", {}, k), el("dd", {}, v)] : []))));
     if (overview2.asks && known && m?.phase !== "not submitted" && overview2.jobs.some((j) => j.id === id)) all3.push(onJob(id, overview2));
     if (overview2.acts && known && overview2.jobs.some((j) => j.id === id)) all3.push(cancelButton(id, overview2.cancelling));
+    if (overview2.retries && overview2.ended?.some((e) => e.id === id && e.outcome === "failed")) all3.push(el("p", {}, retryButton(id)));
     if (page.life?.changes) all3.push(line(id, page, overview2), el("ol", { class: "life" }, ...page.life.changes.map((c) => change(c, { begun: page.begun, live: overview2.live }))));
     for (const note of /* @__PURE__ */ new Set([page.moment?.note, page.life?.note])) if (note) all3.push(el("p", { class: "soft" }, note));
     if (log !== void 0) all3.push(el("h3", {}, "Last lines of its output"), el("pre", { tabindex: "0" }, log));
@@ -626,11 +639,13 @@
   var failure = (e, o) => ({
     key: `${e.id} ${e.finished}`,
     job: e.id,
+    failed: true,
     content: [link(e.id, o), ` failed ${o.live ? "" : "at "}${moment(o, seconds(e.finished) - seconds(o.begun))}`, e.detail ? `: ${e.detail}` : ""]
   });
   function entry(i, o, dismissed) {
     const actions = [];
     if (i.job !== void 0 && o.backend === "machine") actions.push(el("a", { href: jobHref(i.job, o), "aria-label": `log of ${i.job}` }, "log"));
+    if (i.job !== void 0 && i.failed && o.retries) actions.push(retryButton(i.job));
     if (!dismissed.includes(i.key)) actions.push(dismiss(i, o));
     return el("li", {}, el("span", { class: "bad" }, ...i.content), " ", ...actions.flatMap((a) => [a, " "]));
   }
