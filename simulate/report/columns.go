@@ -66,40 +66,31 @@ func ofDone(f func(*metrics.Summary) float64) valueFunc {
 	return func(r *Run) (float64, bool) { return f(&r.Result.Summary), r.Result.Summary.Done > 0 }
 }
 
-func ofRho(f func(*metrics.RhoSummary) float64) valueFunc {
-	return func(r *Run) (float64, bool) {
-		if r.Result.Summary.Rho == nil {
-			return 0, false
+// partOf makes value functions of a part of the summary. The value is unknown if the part is nil or has returns false.
+func partOf[T any](part func(*metrics.Summary) *T, has func(*T) bool) func(func(*T) float64) valueFunc {
+	return func(f func(*T) float64) valueFunc {
+		return func(r *Run) (float64, bool) {
+			x := part(&r.Result.Summary)
+			if x == nil || !has(x) {
+				return 0, false
+			}
+			return f(x), true
 		}
-		return f(r.Result.Summary.Rho), true
 	}
 }
 
-func ofRent(f func(*metrics.Rent) float64) valueFunc {
-	return func(r *Run) (float64, bool) {
-		if r.Result.Summary.Rent == nil {
-			return 0, false
-		}
-		return f(r.Result.Summary.Rent), true
-	}
-}
+func always[T any](*T) bool { return true }
+
+func rentOf(s *metrics.Summary) *metrics.Rent { return s.Rent }
+
+var (
+	ofRho     = partOf(func(s *metrics.Summary) *metrics.RhoSummary { return s.Rho }, always)
+	ofRent    = partOf(rentOf, always)
+	worstWeek = partOf(rentOf, func(r *metrics.Rent) bool { return r.WorstWeek != 0 })(func(r *metrics.Rent) float64 { return r.WorstWeek })
+)
 
 func ofPaid(part func(*metrics.Rent) float64) valueFunc {
-	return func(r *Run) (float64, bool) {
-		rent := r.Result.Summary.Rent
-		if rent == nil || rent.Hours == 0 {
-			return 0, false
-		}
-		return 100 * part(rent) / rent.Hours, true
-	}
-}
-
-func worstWeek(r *Run) (float64, bool) {
-	rent := r.Result.Summary.Rent
-	if rent == nil || rent.WorstWeek == 0 {
-		return 0, false
-	}
-	return rent.WorstWeek, true
+	return partOf(rentOf, func(r *metrics.Rent) bool { return r.Hours != 0 })(func(r *metrics.Rent) float64 { return 100 * part(r) / r.Hours })
 }
 
 func policyTime(q float64) valueFunc {

@@ -10,44 +10,14 @@ func lending(runs []Run) bool {
 	return slices.ContainsFunc(runs, func(r Run) bool { return r.Result.Summary.Loans != nil })
 }
 
-func ofLoans(f func(*metrics.LoanSummary) float64) valueFunc {
-	return func(r *Run) (float64, bool) {
-		if r.Result.Summary.Loans == nil {
-			return 0, false
-		}
-		return f(r.Result.Summary.Loans), true
-	}
-}
+func loansOf(s *metrics.Summary) *metrics.LoanSummary { return s.Loans }
 
-func ofLent(f func(*metrics.LoanSummary) float64) valueFunc {
-	return func(r *Run) (float64, bool) {
-		l := r.Result.Summary.Loans
-		if l == nil || l.LentHours == 0 {
-			return 0, false
-		}
-		return f(l), true
-	}
-}
-
-func ofReclaimed(f func(*metrics.LoanSummary) float64) valueFunc {
-	return func(r *Run) (float64, bool) {
-		l := r.Result.Summary.Loans
-		if l == nil || l.Reclaimed == 0 {
-			return 0, false
-		}
-		return f(l), true
-	}
-}
-
-func ofPriced(f func(*metrics.LoanSummary) float64) valueFunc {
-	return func(r *Run) (float64, bool) {
-		l := r.Result.Summary.Loans
-		if l == nil || l.Priced == 0 {
-			return 0, false
-		}
-		return f(l), true
-	}
-}
+var (
+	ofLoans     = partOf(loansOf, always)
+	ofLent      = partOf(loansOf, func(l *metrics.LoanSummary) bool { return l.LentHours != 0 })
+	ofReclaimed = partOf(loansOf, func(l *metrics.LoanSummary) bool { return l.Reclaimed != 0 })
+	ofPriced    = partOf(loansOf, func(l *metrics.LoanSummary) bool { return l.Priced != 0 })
+)
 
 func preempted(r *Run) (float64, bool) {
 	s := &r.Result.Summary

@@ -16,65 +16,40 @@ type template struct {
 //	newTrace  52.0 43.5  3.7  0.8   9.28  (6720 jobs)
 //
 // Source: Sia §3.4.1, Table 3.2.
-var (
-	phillyMix = []template{
-		{"cifar10", 6, 2048, 191},
-		{"cifar10", 8, 2048, 189},
-		{"cifar10", 12, 4096, 203},
-		{"cifar10", 16, 4096, 176},
-		{"bert", 6, 384, 12},
-		{"bert", 8, 384, 13},
-		{"bert", 12, 384, 14},
-		{"bert", 16, 384, 18},
-		{"deepspeech2", 6, 320, 27},
-		{"deepspeech2", 8, 320, 23},
-		{"deepspeech2", 12, 640, 31},
-		{"yolov3", 4, 64, 40},
-		{"imagenet", 10, 1600, 13},
-		{"imagenet", 12, 3200, 4},
-		{"imagenet", 14, 3200, 6},
+var mixes = [...]struct {
+	template
+	counts [3]int // Philly, Helios, newTrace
+}{
+	{template{"cifar10", 4, 2048, 0}, [...]int{0, 106, 341}},
+	{template{"cifar10", 6, 2048, 0}, [...]int{191, 199, 727}},
+	{template{"cifar10", 8, 2048, 0}, [...]int{189, 109, 471}},
+	{template{"cifar10", 8, 4096, 0}, [...]int{0, 71, 303}},
+	{template{"cifar10", 10, 4096, 0}, [...]int{0, 132, 375}},
+	{template{"cifar10", 12, 4096, 0}, [...]int{203, 195, 845}},
+	{template{"cifar10", 16, 4096, 0}, [...]int{176, 116, 432}},
+	{template{"bert", 6, 384, 0}, [...]int{12, 8, 334}},
+	{template{"bert", 8, 384, 0}, [...]int{13, 12, 360}},
+	{template{"bert", 12, 384, 0}, [...]int{14, 11, 353}},
+	{template{"bert", 16, 384, 0}, [...]int{18, 13, 370}},
+	{template{"deepspeech2", 6, 320, 0}, [...]int{27, 16, 516}},
+	{template{"deepspeech2", 8, 320, 0}, [...]int{23, 28, 505}},
+	{template{"deepspeech2", 12, 640, 0}, [...]int{31, 25, 483}},
+	{template{"yolov3", 4, 64, 0}, [...]int{40, 49, 250}},
+	{template{"imagenet", 10, 1600, 0}, [...]int{13, 3, 16}},
+	{template{"imagenet", 12, 3200, 0}, [...]int{4, 10, 21}},
+	{template{"imagenet", 14, 3200, 0}, [...]int{6, 17, 18}},
+}
+
+var phillyMix, heliosMix, newTraceMix = mixOf(0), mixOf(1), mixOf(2)
+
+func mixOf(trace int) []template {
+	mix := make([]template, len(mixes))
+	for i, m := range mixes {
+		mix[i] = m.template
+		mix[i].count = m.counts[trace]
 	}
-	heliosMix = []template{
-		{"cifar10", 4, 2048, 106},
-		{"cifar10", 6, 2048, 199},
-		{"cifar10", 8, 2048, 109},
-		{"cifar10", 8, 4096, 71},
-		{"cifar10", 10, 4096, 132},
-		{"cifar10", 12, 4096, 195},
-		{"cifar10", 16, 4096, 116},
-		{"bert", 6, 384, 8},
-		{"bert", 8, 384, 12},
-		{"bert", 12, 384, 11},
-		{"bert", 16, 384, 13},
-		{"deepspeech2", 6, 320, 16},
-		{"deepspeech2", 8, 320, 28},
-		{"deepspeech2", 12, 640, 25},
-		{"yolov3", 4, 64, 49},
-		{"imagenet", 10, 1600, 3},
-		{"imagenet", 12, 3200, 10},
-		{"imagenet", 14, 3200, 17},
-	}
-	newTraceMix = []template{
-		{"cifar10", 4, 2048, 341},
-		{"cifar10", 6, 2048, 727},
-		{"cifar10", 8, 2048, 471},
-		{"cifar10", 8, 4096, 303},
-		{"cifar10", 10, 4096, 375},
-		{"cifar10", 12, 4096, 845},
-		{"cifar10", 16, 4096, 432},
-		{"bert", 6, 384, 334},
-		{"bert", 8, 384, 360},
-		{"bert", 12, 384, 353},
-		{"bert", 16, 384, 370},
-		{"deepspeech2", 6, 320, 516},
-		{"deepspeech2", 8, 320, 505},
-		{"deepspeech2", 12, 640, 483},
-		{"yolov3", 4, 64, 250},
-		{"imagenet", 10, 1600, 16},
-		{"imagenet", 12, 3200, 21},
-		{"imagenet", 14, 3200, 18},
-	}
-)
+	return mix
+}
 
 func draw(r source, mix []template) template {
 	total := 0
