@@ -1,7 +1,9 @@
 package boa
 
 import (
+	"math"
 	"slices"
+	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
 )
@@ -121,4 +123,106 @@ func (n *slot) rank(room int, held map[cluster.NodeID]bool) int {
 		rank += 8 * more
 	}
 	return rank
+}
+
+type ledger struct {
+	begun  time.Time
+	points []point // by time, linear in between
+}
+
+type point struct {
+	at           time.Time
+	spent, width float64
+}
+
+func (l *ledger) enter(now time.Time, window time.Duration, paid, width float64) {
+	n := len(l.points)
+	if n == 0 {
+		l.begun = now
+		l.points = append(l.points, point{at: now})
+		return
+	}
+	last := l.points[n-1]
+	hours := now.Sub(last.at).Hours()
+	if hours <= 0 {
+		return
+	}
+	next := point{now, last.spent + hours*paid, last.width + hours*width}
+	if n > 1 && steady(l.points[n-2], last, next) {
+		l.points = l.points[:n-1]
+	}
+	l.points = append(l.points, next)
+	if old := l.before(now.Add(-window)); old > len(l.points)/2 {
+		l.points = slices.Delete(l.points, 0, old)
+	}
+}
+
+func steady(a, b, c point) bool {
+	part := b.at.Sub(a.at).Hours() / c.at.Sub(a.at).Hours()
+	on := func(x, y, z float64) bool { return math.Abs(x+part*(z-x)-y) <= 1e-9*math.Abs(z-x) }
+	return on(a.spent, b.spent, c.spent) && on(a.width, b.width, c.width)
+}
+
+func (l *ledger) before(at time.Time) int {
+	i, exact := slices.BinarySearchFunc(l.points, at, func(p point, t time.Time) int { return p.at.Compare(t) })
+	if !exact {
+		i--
+	}
+	return max(0, i)
+}
+
+func (l *ledger) since(at time.Time) (spent, width float64) {
+	if len(l.points) == 0 {
+		return 0, 0
+	}
+	i, last := l.before(at), l.points[len(l.points)-1]
+	p := l.points[i]
+	if i+1 < len(l.points) && at.After(p.at) {
+		q := l.points[i+1]
+		part := at.Sub(p.at).Hours() / q.at.Sub(p.at).Hours()
+		p.spent, p.width = p.spent+part*(q.spent-p.spent), p.width+part*(q.width-p.width)
+	}
+	return last.spent - p.spent, last.width - p.width
+}
+
+type guarantee struct {
+	budget, slack   float64
+	window, horizon time.Duration
+}
+
+// trust is how long before the first entry spending is assumed to equal the cost of widths.
+const trust = time.Hour
+
+// budget returns the budget for widths: past deviations are made up for within the horizon, and spending
+// beyond widths is subtracted.
+func (l *ledger) budget(now time.Time, p *guarantee) float64 {
+	if p.horizon == 0 || len(l.points) == 0 {
+		return p.budget
+	}
+	over := min(p.window, now.Sub(l.begun))
+	spent, width := l.since(now.Add(-over))
+	left := p.budget*over.Hours() - spent
+	b := p.budget + left/p.horizon.Hours()
+	before := p.budget * trust.Hours()
+	overhead := (before + spent) / (before + width)
+	return min(max(b, 0), 2*p.budget) / max(1, overhead)
+}
+
+// heldBack is the part of the slack held back for leaving nodes, which are paid for a while though a round counts
+// them as gone.
+const heldBack = 0.1
+
+// most returns what may be paid per hour so that no window that ends within ahead exceeds its limit; infinite
+// without a limit.
+func (l *ledger) most(now time.Time, p *guarantee, round, ahead time.Duration) float64 {
+	if p.horizon == 0 {
+		return math.Inf(1)
+	}
+	all := (1 + (1-heldBack)*p.slack) * p.budget * p.window.Hours()
+	least := math.Inf(1)
+	for end := max(round, time.Second); end <= max(ahead, round); end *= 2 {
+		spent, _ := l.since(now.Add(end - p.window))
+		least = min(least, max(0, all-spent)/end.Hours())
+	}
+	return least
 }

@@ -87,3 +87,75 @@ func solver(m exact.Method) (lp.Solver, error) {
 	}
 	return exact.New(o)
 }
+
+// A Program is the path form of maximum flow, updated as demands change:
+//
+//	maximise    Σⱼ Σ_p x_p                      (a)
+//	subject to  Σ_{p of j} x_p ≤ d_j   for all j  (b)
+//	            Σ_{p ∋ e} x_p ≤ c_e    for all e  (c)
+//	            x_p ≥ 0                           (d)
+//
+// as a minimisation of -Σ x. Source: thesis §5.1.2, (a)-(d).
+type Program struct {
+	LP      *lp.Problem
+	Demand  []lp.Row // (b), by demand
+	Link    []lp.Row // (c), by link
+	Path    []lp.Col // x, by path
+	volumes []float64
+}
+
+// Problem builds the Program for demands and their paths. scale is the fraction of each link's capacity that may be
+// used.
+func Problem(t *Topology, demands []Demand, paths *Paths, scale float64) (*Program, error) {
+	g := &Program{
+		LP: &lp.Problem{}, Demand: make([]lp.Row, len(demands)), Link: make([]lp.Row, len(t.Links)),
+		Path: make([]lp.Col, paths.Len()), volumes: make([]float64, len(demands)),
+	}
+	var err error
+	for e, l := range t.Links {
+		if g.Link[e], err = g.LP.AddRow(-lp.Inf, l.Capacity*scale); err != nil {
+			return nil, fmt.Errorf("te: link %d: %w", e, err)
+		}
+	}
+	var entries []lp.RowEntry
+	for j, d := range demands {
+		if g.Demand[j], err = g.LP.AddRow(-lp.Inf, d.Volume); err != nil {
+			return nil, fmt.Errorf("te: demand %d: %w", j, err)
+		}
+		g.volumes[j] = d.Volume
+		for p := paths.First[j]; p < paths.First[j+1]; p++ {
+			entries = append(entries[:0], lp.RowEntry{Row: g.Demand[j], Value: 1})
+			for _, e := range paths.Of(int(p)) {
+				entries = append(entries, lp.RowEntry{Row: g.Link[e], Value: 1})
+			}
+			if g.Path[p], err = g.LP.AddCol(-1, 0, lp.Inf, entries...); err != nil {
+				return nil, fmt.Errorf("te: path %d: %w", p, err)
+			}
+		}
+	}
+	return g, nil
+}
+
+// SetDemands sets new volumes for the demands of the program, and returns how many volumes changed.
+func (g *Program) SetDemands(demands []Demand) (changed int, err error) {
+	for j, d := range demands {
+		if d.Volume == g.volumes[j] {
+			continue
+		}
+		if err := g.LP.SetRHS(g.Demand[j], -lp.Inf, d.Volume); err != nil {
+			return changed, fmt.Errorf("te: demand %d: %w", j, err)
+		}
+		g.volumes[j] = d.Volume
+		changed++
+	}
+	return changed, nil
+}
+
+// Flow returns the flow on each path in x, a solution of LP.
+func (g *Program) Flow(x []float64) []float64 {
+	flow := make([]float64, len(g.Path))
+	for p, c := range g.Path {
+		flow[p] = x[c.Index()]
+	}
+	return flow
+}
