@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler"
@@ -96,5 +97,23 @@ func TestScheduler_a_job_is_described(t *testing.T) {
 	}
 	if _, err := d.Step(d.now, scheduler.Described{Spec: &job.Spec{ID: "b"}}); err == nil || !strings.Contains(err.Error(), "job b: never submitted") {
 		t.Errorf("got error %v, want that b was never submitted", err)
+	}
+}
+
+// A saved state has the nodes, the rentals and the loans.
+func TestMemory_has_the_nodes(t *testing.T) {
+	ev := scheduler.NodesChanged{Cluster: nodes(t, "n0", "n1"), Rentals: offered(), Loans: lent()}
+	from, into := newBench(t, unprofiled()), newBench(t, unprofiled())
+	from.step(ev)
+	text, err := memory.Marshal(from.Memory())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := memory.Unmarshal(text, into.Memory()); err != nil {
+		t.Fatal(err)
+	}
+	got := into.Memory().Nodes()
+	if diff := cmp.Diff(ev.Rentals, got.Rentals) + cmp.Diff(ev.Loans, got.Loans) + cmp.Diff(ev.Cluster.Nodes(), got.Cluster.Nodes()); diff != "" {
+		t.Error(diff)
 	}
 }

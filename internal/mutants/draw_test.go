@@ -23,6 +23,13 @@ func f(a, b int) {
 	c := 1
 	_ = c
 }
+
+func g() (int, error) {
+	if err := h(); err != nil {
+		return 8, err
+	}
+	return 9, nil
+}
 `
 
 // Each kind of bug is found where it is, and changes only that.
@@ -43,7 +50,8 @@ func TestSites(t *testing.T) {
 	want := []string{
 		"x.go:10: 2 becomes 3", "x.go:10: dropped: a += 2", "x.go:11: && becomes ||", "x.go:11: 0 becomes 1", "x.go:11: < becomes <=",
 		"x.go:11: > becomes >=", "x.go:11: condition negated", "x.go:11: f returns after its first statement", "x.go:12: - becomes +",
-		"x.go:12: dropped: fmt.Println(a - b)", "x.go:14: 1 becomes 2", "x.go:15: dropped: _ = c", "x.go:5: 7 becomes 8",
+		"x.go:12: dropped: fmt.Println(a - b)", "x.go:14: 1 becomes 2", "x.go:15: dropped: _ = c", "x.go:19: != becomes ==",
+		"x.go:19: condition negated", "x.go:22: 9 becomes 10", "x.go:5: 7 becomes 8",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("sites\n%q\nwant\n%q", got, want)

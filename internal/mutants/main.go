@@ -114,7 +114,7 @@ func (m *mutant) runWith(root, bad string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", append([]string{"test", "-vet=off", "-count=1", "-timeout=2m", "-overlay=" + overlay}, m.test...)...)
+	cmd := exec.Command("go", append([]string{"test", "-vet=off", "-count=1", "-timeout=2m", "-failfast", "-ldflags=-s -w", "-overlay=" + overlay}, m.test...)...)
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "RAPID_SEED=1")
 	output, failure := cmd.CombinedOutput()
 	test, err := verdict(string(output))

@@ -36,6 +36,36 @@ func (s *street) knock() net.Conn {
 	return far
 }
 
+// A connection that closes while it is quiet gives its place to one other, not to two.
+func TestDoor_closed_while_quiet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &street{make(chan net.Conn), make(chan struct{})}
+		d := newLimitListener(s, &Options{Connections: 2, Strangers: 1})
+		in := make(chan *limitedConn, 9)
+		go func() {
+			for c, err := d.Accept(); err == nil; c, err = d.Accept() {
+				in <- c.(*limitedConn)
+			}
+		}()
+		s.knock()
+		s.knock()
+		a, b := <-in, <-in
+		noteState(a, http.StateNew)
+		noteState(b, http.StateNew)
+		_ = a.Close()
+		s.knock()
+		if c := <-in; b.gone || c.gone || d.open != 2 {
+			t.Errorf("gone: %v %v, %d open; want the third in the place of the first", b.gone, c.gone, d.open)
+		}
+		s.knock()
+		if <-in; !b.gone || d.open != 2 {
+			t.Errorf("gone: %v, %d open; want the fourth in the place of the second", b.gone, d.open)
+		}
+		_ = d.Close()
+		synctest.Wait()
+	})
+}
+
 // A full listener lets in one more for each that is closed or quiet, of these the one that has
 // been quiet for longest first, and nobody else.
 func TestDoor_full(t *testing.T) {

@@ -23,8 +23,8 @@ func TestLoad_tells_reports_apart(t *testing.T) {
 		must(t, s.Report("a", at(seconds), &job.Report{Job: "a", Epoch: epoch}))
 	}
 	report(1, 10)
-	report(2, 60)
 	report(3, 61) // the round was being decided: it did not know this one
+	report(2, 60)
 	must(t, s.Commit(&Plan{Round: 1, Time: at(60)}))
 	report(4, 55) // a clock was set back
 	report(5, 70)

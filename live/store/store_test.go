@@ -66,6 +66,9 @@ func TestAccept_refuses(t *testing.T) {
 		"a hidden file":       {func(j *Job) { j.Spec.ID = ".a" }, "want an ID of"},
 		"an endless ID":       {func(j *Job) { j.Spec.ID = job.ID(strings.Repeat("a", 101)) }, "at most 100"},
 		"a job with slots":    {func(j *Job) { j.Held = []int{1} }, "want a new job"},
+		"a saved job":         {func(j *Job) { j.Checkpoint = &Checkpoint{} }, "want a new job"},
+		"one that saved":      {func(j *Job) { j.Previous = &Checkpoint{} }, "want a new job"},
+		"one with an ending":  {func(j *Job) { j.Ended = &Ending{} }, "want a new job"},
 		"a job that ended":    {func(j *Job) { j.Status.Phase = job.Failed }, "phase failed"},
 		"other than UTF-8":    {func(j *Job) { j.Spec.Name = "\xff" }, "its text is not all UTF-8"},
 		"no number":           {func(j *Job) { j.Spec.Weight = nan }, "unsupported value: NaN"},
@@ -171,4 +174,21 @@ func TestDescribe(t *testing.T) {
 	}
 	wants(t, s.Describe("a", &job.Spec{ID: "b"}), "job a: spec of job b")
 	wants(t, s.Describe("b", &job.Spec{ID: "b"}), "job b: is unknown")
+}
+
+// A backup has the jobs of the database, and the restored database is another one.
+func TestBackup(t *testing.T) {
+	dir, file := t.TempDir(), filepath.Join(t.TempDir(), "backup")
+	wants(t, Backup(dir, file), "no scheduler has used this directory")
+	s := opened(t, dir)
+	accepted(t, s, "a", "")
+	must(t, Backup(dir, file))
+	wants(t, Backup(dir, file), "file exists")
+	wants(t, Restore(dir, file, nil), "it has a database already")
+	other := t.TempDir()
+	must(t, Restore(other, file, nil))
+	again := opened(t, other)
+	if got := ids(loaded(t, again).Jobs); !cmp.Equal(got, []job.ID{"a"}) || again.Identity() == s.Identity() {
+		t.Errorf("jobs %v, identity %s; want job a and an identity other than %s", got, again.Identity(), s.Identity())
+	}
 }

@@ -204,6 +204,32 @@ PRICED: GPU-hours in rounds with prices; COST: what they cost at these prices, i
 	}
 }
 
+// A statement has a column of sums if and only if some row has such a sum.
+func TestWrite_columns(t *testing.T) {
+	some := ledger.Of(1, time.Hour)
+	for head, row := range map[string]ledger.Row{
+		"JOBS": {Jobs: 1}, "OWNED": {Owned: some}, "LOANED": {Loaned: some}, "RENTED": {Rented: some}, "PROFILING": {Profiling: some},
+		"IDLE": {Idle: some}, "PRICED": {Priced: some}, "COST": {Paid: 1}, "COST (%)": {PaidShare: 1}, "RENT": {Rent: 1}, "": {},
+	} {
+		var text strings.Builder
+		if err := (&ledger.Statement{Rows: []ledger.Row{row}}).Write(&text); err != nil {
+			t.Fatal(err)
+		}
+		first, _, _ := strings.Cut(text.String(), "\n")
+		want := []string{"GPU-H", "GPU-H (%)"}
+		switch head {
+		case "":
+		case "JOBS":
+			want = append([]string{head}, want...)
+		default:
+			want = append(want, head)
+		}
+		if got := strings.Join(strings.Fields(first), " "); got != strings.Join(want, " ") {
+			t.Errorf("columns %q, want %q", got, want)
+		}
+	}
+}
+
 // A job that was known before the run has its GPUs from the start of the run; one that was lost
 // holds none; a job's exit in the last round counts to its end; and a run without a cluster at
 // first counts GPUs from the first round.

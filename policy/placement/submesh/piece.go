@@ -35,9 +35,13 @@ func (pl *Placer) enqueue(i int) {
 	from, worker := len(pl.pending), int32(max(1, pl.s.Jobs[i].WorkerGPUs))
 	pl.cut(i)
 	if slices.ContainsFunc(pl.pending[from:], func(p piece) bool { return p.size%worker != 0 }) {
-		size := int32(pl.p.Jobs[i].Allocation.GPUs)
-		pl.pending = append(pl.pending[:from], piece{job: int32(i), class: scatter, size: size, nodes: 1, odd: true})
+		pl.pending = pl.pending[:from]
+		pl.spread(i, pl.p.Jobs[i].Allocation.GPUs)
 	}
+}
+
+func (pl *Placer) spread(i, size int) {
+	pl.pending = append(pl.pending, piece{job: int32(i), class: scatter, size: int32(size), nodes: 1, odd: true})
 }
 
 func (pl *Placer) cut(i int) {

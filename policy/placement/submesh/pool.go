@@ -160,7 +160,7 @@ func (pl *Placer) resize(i int) bool {
 	}
 	c.slots, c.own = append(c.slots, stay...), len(stay)
 	if more > 0 {
-		pl.pending = append(pl.pending, piece{job: int32(i), class: scatter, size: int32(more), nodes: 1, odd: true})
+		pl.spread(i, more)
 	}
 	return true
 }
