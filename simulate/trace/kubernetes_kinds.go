@@ -118,7 +118,7 @@ func hasGPUs(text json.RawMessage, depth int) bool {
 
 func jobShape(text json.RawMessage) (*shape, error) {
 	var j jobSpec
-	err := json.Unmarshal(text, &j)
+	err := exactly(text, &j)
 	s := new(shape)
 	s.add(j.pods(), &j.Template)
 	return s, err
@@ -133,7 +133,7 @@ func volcanoShape(text json.RawMessage) (*shape, error) {
 	var v struct {
 		Tasks []replicas `json:"tasks"`
 	}
-	err := json.Unmarshal(text, &v)
+	err := exactly(text, &v)
 	s := new(shape)
 	for i := range v.Tasks {
 		s.add(or(v.Tasks[i].Replicas, 1), &v.Tasks[i].Template)
@@ -143,7 +143,7 @@ func volcanoShape(text json.RawMessage) (*shape, error) {
 
 func replicasShape(text json.RawMessage) (*shape, error) {
 	var spec map[string]json.RawMessage
-	if err := json.Unmarshal(text, &spec); err != nil {
+	if err := exactly(text, &spec); err != nil {
 		return nil, err
 	}
 	s := new(shape)
@@ -152,7 +152,7 @@ func replicasShape(text json.RawMessage) (*shape, error) {
 			continue
 		}
 		var roles map[string]replicas
-		if err := json.Unmarshal(value, &roles); err != nil {
+		if err := exactly(value, &roles); err != nil {
 			return nil, err
 		}
 		for _, r := range roles {
@@ -172,7 +172,7 @@ func leaderWorkerShape(text json.RawMessage) (*shape, error) {
 			Size   *int         `json:"size"`
 		} `json:"leaderWorkerTemplate"`
 	}
-	err := json.Unmarshal(text, &l)
+	err := exactly(text, &l)
 	leader := l.Group.Leader
 	if leader == nil {
 		leader = &l.Group.Worker

@@ -168,7 +168,7 @@ func jobSetShape(text json.RawMessage) (*shape, error) {
 			} `json:"template"`
 		} `json:"replicatedJobs"`
 	}
-	err := json.Unmarshal(text, &set)
+	err := exactly(text, &set)
 	s := new(shape)
 	for i := range set.Jobs {
 		j := &set.Jobs[i]
@@ -184,7 +184,7 @@ func trainJobShape(text json.RawMessage) (*shape, error) {
 			PerNode podResources `json:"resourcesPerNode"`
 		} `json:"trainer"`
 	}
-	err := json.Unmarshal(text, &t)
+	err := exactly(text, &t)
 	c := container{Resources: t.Trainer.PerNode}
 	s := new(shape)
 	s.add(or(t.Trainer.Nodes, 1), &podTemplate{Spec: podSpec{Containers: []container{c}}})
@@ -195,7 +195,7 @@ func rayJobShape(text json.RawMessage) (*shape, error) {
 	var r struct {
 		Cluster json.RawMessage `json:"rayClusterSpec"`
 	}
-	if err := json.Unmarshal(text, &r); err != nil || len(r.Cluster) == 0 {
+	if err := exactly(text, &r); err != nil || len(r.Cluster) == 0 {
 		return new(shape), err
 	}
 	return rayClusterShape(r.Cluster)
@@ -212,7 +212,7 @@ func rayClusterShape(text json.RawMessage) (*shape, error) {
 			Template podTemplate `json:"template"`
 		} `json:"workerGroupSpecs"`
 	}
-	err := json.Unmarshal(text, &r)
+	err := exactly(text, &r)
 	s := new(shape)
 	s.add(1, &r.Head.Template)
 	for i := range r.Workers {

@@ -49,15 +49,15 @@ func submission(text []byte, name string) (*job.Spec, error) {
 }
 
 func jsonJob(text []byte, name string) (*job.Spec, error) {
-	var fields map[string]any
+	var fields map[string]json.RawMessage // keeps all digits of numbers
 	if err := json.Unmarshal(text, &fields); err != nil {
 		return nil, errors.New(jsonProblem(err))
 	}
 	if err := strict.Check(text, nil); err != nil {
 		return nil, err
 	}
-	if fields["id"] == nil {
-		fields["id"] = "job"
+	if id := fields["id"]; id == nil || string(id) == "null" {
+		fields["id"] = json.RawMessage(`"job"`)
 	}
 	line, err := json.Marshal(fields)
 	if err != nil {
@@ -71,16 +71,28 @@ func jsonJob(text []byte, name string) (*job.Spec, error) {
 
 var documents = regexp.MustCompile(`(?m)^---.*$`)
 
+// fromYAML decodes a document of YAML, or of JSON, which begins with a brace.
 func fromYAML(text string, to any) error {
-	var value any
-	if err := yaml.Unmarshal([]byte(text), &value); err != nil {
+	same := []byte(text)
+	if firstByte(same) != '{' {
+		var value any
+		err := yaml.Unmarshal(same, &value)
+		if err == nil {
+			same, err = json.Marshal(value)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return exactly(same, to)
+}
+
+// exactly decodes JSON, and returns an error for a key that occurs twice or has another case than its field.
+func exactly(text []byte, to any) error {
+	if err := json.Unmarshal(text, to); err != nil {
 		return err
 	}
-	same, err := json.Marshal(value)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(same, to)
+	return strict.Check(text, to)
 }
 
 func manifest(text []byte) (spec *job.Spec, err error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oxgang/oxgang/internal/testdata"
 )
@@ -25,6 +26,9 @@ func TestReadSubmission(t *testing.T) {
 		{`{"name": "b", "gpus": 2, "gpu_types": ["t4"]}`, "b: 2 GPUs [t4], 0 each, 0 s, 0 cores"},
 		{"{\n \"gpus\": 0\n}", "error: "},
 		{`{"gpu": 2}`, `error: `},
+		{"kind: Job\napiVersion: batch/v1\nspec: {Parallelism: 2, template: {}}\n", "error: spec: unknown key \"Parallelism\", want \"parallelism\""},
+		{"Kind: Job\napiVersion: batch/v1\n", "error: want a script"},
+		{"kind: Job\napiVersion: batch/v1\nspec: {template: {spec: {Containers: []}}}\n", "error: spec: unknown key \"Containers\", want \"containers\""},
 		{"hello", "error: want a script for sbatch"},
 		{"apiVersion: apps/v1\nkind: Deployment\n", "error: no job that is supported: found Deployment"},
 		{"---\nkind: Service\napiVersion: v1\n---\nkind: Job\napiVersion: batch/v1\nmetadata: {name: j}\nspec: {template: {spec: {containers: [{resources: {limits: {amd.com/gpu: 2}}}]}}}\n", "j: 2 GPUs [], 2 each, 0 s, 0 cores"},
@@ -68,5 +72,23 @@ func TestReadSubmission_cases(t *testing.T) {
 func TestReadSubmission_refuses_a_doubled_key(t *testing.T) {
 	if _, err := ReadSubmission([]byte(`{"gpus":1,"gpus":2}`), "f"); err == nil || !strings.Contains(err.Error(), `key "gpus" occurs twice`) {
 		t.Errorf("%v", err)
+	}
+}
+
+// Numbers of bytes keep all their digits.
+func TestReadSubmission_large_numbers(t *testing.T) {
+	const bytes = 1<<53 + 1
+	text := fmt.Sprintf(`{"gpus": 1, "id": null, "memory_bytes": %d}`, int64(bytes))
+	if spec, err := ReadSubmission([]byte(text), "f"); err != nil || spec.Memory != bytes {
+		t.Errorf("got %+v (%v), want %d bytes", spec, err, int64(bytes))
+	}
+}
+
+// A JSON object with many doubled keys is refused at once. The reader of YAML compares all pairs of keys.
+func TestReadSubmission_many_doubled_keys(t *testing.T) {
+	text := "{" + strings.Repeat(`"k": 1, `, 8000) + `"gpus": 1}`
+	began := time.Now()
+	if _, err := ReadSubmission([]byte(text), "f"); err == nil || !strings.Contains(err.Error(), "occurs twice") || time.Since(began) > 2*time.Second {
+		t.Errorf("after %v: %v, want at once that a key occurs twice", time.Since(began), err)
 	}
 }
