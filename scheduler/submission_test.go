@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -22,17 +23,33 @@ type shown struct {
 	of   job.ID
 	rows []*policy.Job
 	held []int
+	// image returns the saved state, with a row of the policy.
+	image func(row *policy.Job) []byte
+	saved []byte
+}
+
+// A withRow is the state of a scheduler, and a row that a policy refers to.
+type withRow struct {
+	*scheduler.Memory
+	row  *policy.Job
+	spec *job.Spec
+}
+
+func (w *withRow) Remember(c *memory.Codec) {
+	w.Memory.Remember(c)
+	memory.Shared(c, &w.row)
+	memory.Shared(c, &w.spec)
 }
 
 func (p *shown) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if j := s.Job(p.of); j != nil && j.NonPreemptive {
-		p.rows, p.held = append(p.rows, j), append(p.held, j.Allocation.AllGPUs())
+		p.rows, p.held, p.saved = append(p.rows, j), append(p.held, j.Allocation.AllGPUs()), p.image(j)
 	}
 	return p.Policy.Plan(ctx, s)
 }
 
 // A job that holds GPUs while others are submitted is shown as non-preemptive, by the same row as long as nothing changes for it: thousands of rows anew in
-// each such round would be kept as long as the round can be decided again.
+// each such round would be kept as long as the round can be decided again. A saved state has this row for the policies that refer to it.
 func TestSubmission_rounds_share_rows(t *testing.T) {
 	nodes, err := cluster.New([]cluster.Node{{ID: "n", GPUType: "a", Capacity: cluster.Resources{GPUs: 8}}})
 	if err != nil {
@@ -56,8 +73,23 @@ func TestSubmission_rounds_share_rows(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	p.image = func(row *policy.Job) []byte {
+		text, err := memory.Marshal(&withRow{s.Memory(), row, row.Spec})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
 	if err := s.Run(t.Context(), w); err != nil {
 		t.Fatal(err)
+	}
+	other, err := scheduler.New(queue.New(queue.FIFO()), submesh.New(submesh.Options{}), nodes, so)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again := withRow{Memory: other.Memory()}
+	if err := memory.Unmarshal(p.saved, &again); err != nil || again.row == nil || again.row.Spec != again.spec || !again.spec.NonPreemptive {
+		t.Errorf("restored row %+v, specification %+v (%v), want those of the non-preemptive job", again.row, again.spec, err)
 	}
 	if len(p.rows) < 2 {
 		t.Fatalf("shown as non-preemptive in %d rounds, want two at least", len(p.rows))

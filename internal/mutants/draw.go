@@ -112,7 +112,7 @@ func sitesOf(file string, source []byte) ([]site, error) {
 	return all, nil
 }
 
-// failing reports whether a statement is like "return 0, err": nobody uses the first value, so a bug in it is none.
+// failing reports whether a statement is like "return 0, err": callers do not use the first value, so it can have no bug.
 func failing(r *ast.ReturnStmt) bool {
 	if len(r.Results) < 2 {
 		return false
