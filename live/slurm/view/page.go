@@ -32,8 +32,8 @@ func Page(c *client.Client, past *History, noPast string, meter *gpuuse.Meter) *
 	return w
 }
 
-// owner returns which job holds a GPU, by the indices of its GRES. Deviation: these are assumed to be the indices of the
-// driver, as with AutoDetect=nvml.
+// owner returns which job holds a GPU, by the indices of its GRES. These are assumed to be the indices of the driver,
+// as with AutoDetect=nvml.
 func (l *Look) owner() func(*gpuuse.Sample) job.ID {
 	type place struct {
 		node  string
