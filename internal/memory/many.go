@@ -72,6 +72,26 @@ func To[T any](each func(*T, *Codec)) func(**T, *Codec) {
 	return func(p **T, m *Codec) { Pointer(m, p, each) }
 }
 
+// Copied writes or reads an object like Pointer. When saved and restored in the same process, the function copied copies
+// the object instead, and the copies may share what none of them changes. Several goroutines may call it for a saved
+// object.
+func Copied[T any](m *Codec, p **T, copied func(*T) *T, each func(*T, *Codec)) {
+	if !m.sharing {
+		Pointer(m, p, each)
+		return
+	}
+	object := *p
+	if !m.decoding && object != nil {
+		object = copied(object)
+	}
+	if Shared(m, &object); !m.decoding {
+		return
+	}
+	if *p = object; object != nil {
+		*p = copied(object)
+	}
+}
+
 // Once writes or reads an object to which several pointers refer, like Pointer, but all pointers refer to one object
 // afterwards. When saved and restored in the same process it is shared, so it must not be changed.
 func Once[T any](m *Codec, p **T, each func(*T, *Codec)) {

@@ -112,6 +112,7 @@ func minGPUs(r *Row) int {
 
 func (p *Program) cellsOf(r *Row, i int) []cell {
 	if r.cells[i] == nil {
+		r.own()
 		r.cells[i] = p.layCells(r, i)
 		r.lean, r.fast = 0, -1
 	}

@@ -102,6 +102,7 @@ func equal(a, b map[cluster.GPUType]int) bool { return (a == nil) == (b == nil) 
 
 func (p *Program) copyRow(t duplicateRow) {
 	r, of := t.row, t.of
+	r.own()
 	if t.other {
 		p.lay(r)
 	}

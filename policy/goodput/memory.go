@@ -1,6 +1,8 @@
 package goodput
 
 import (
+	"slices"
+
 	"github.com/oxgang/oxgang/internal/memory"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/opt/mmkp"
@@ -22,7 +24,31 @@ func (p *Program) Remember(m *memory.Codec) {
 		p.list(hosts)
 	}
 	m.Fields(p.engine, &p.items, &p.numbers, &p.prices)
-	memory.Map(m, &p.rows, memory.To(p.rememberRow))
+	memory.Map(m, &p.rows, func(r **Row, m *memory.Codec) { memory.Copied(m, r, (*Row).copied, p.rememberRow) })
+}
+
+// copied returns a copy that shares the slices of the row until one of the two changes them (own).
+func (r *Row) copied() *Row {
+	if !r.shared {
+		r.shared = true
+	}
+	c := *r
+	c.like = nil
+	return &c
+}
+
+// own gives the row its own slices, before it changes one of them.
+func (r *Row) own() {
+	if !r.shared {
+		return
+	}
+	of, n := *r, len(r.columns)
+	r.shared = false
+	r.columns, r.sizes, r.allowed = slices.Clone(of.columns), slices.Clone(of.sizes), slices.Clone(of.allowed)
+	r.goodput, r.cells, r.plain = make([]float64, n), make([][]cell, n), make([]cell, n)
+	r.copyCells(&of)
+	it := &r.item
+	it.choices, it.origin, it.factors = slices.Clone(it.choices), slices.Clone(it.origin), slices.Clone(it.factors)
 }
 
 func (p *Program) rememberRow(r *Row, m *memory.Codec) {

@@ -110,6 +110,7 @@ func (p *Program) fileRow(r *Row) error {
 	switch {
 	case r.Worth.Factors != nil:
 		now.baked = true
+		r.own()
 		it.stale = it.stale || !slices.Equal(it.factors, r.Worth.Factors)
 		it.factors = append(it.factors[:0], r.Worth.Factors...)
 	case p.o.Rules.RoundCosts || p.resizes(r):
@@ -117,6 +118,7 @@ func (p *Program) fileRow(r *Row) error {
 	}
 	if !it.filed || it.stale || it.shape != now {
 		it.shape = now
+		r.own()
 		p.writeChoices(r)
 		if !it.filed {
 			it.number = p.takeNumber()

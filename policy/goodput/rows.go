@@ -53,6 +53,7 @@ type Row struct {
 	pin     configuration // fixed allocation in this round; zero: it chooses
 	share   cluster.Resources
 	laid    bool // columns belong to this cluster
+	shared  bool // slices belong to a copy, too
 	seen    int
 	like    *Row // earlier row of this round that it was copied from, until Peaks; nil: none
 }
@@ -111,6 +112,7 @@ func (p *Program) compare(r *Row, j *policy.Job) staleRow {
 
 func (p *Program) refresh(t staleRow) {
 	r := t.row
+	r.own()
 	r.lean, r.fast, r.like = 0, -1, nil
 	if t.other {
 		p.lay(r)

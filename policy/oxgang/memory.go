@@ -11,10 +11,16 @@ func (p *Policy) Remember(m *memory.Codec) {
 	if p.renter != nil {
 		m.Fields(p.renter)
 	}
-	memory.Map(m, &p.jobs, memory.To((*state).Remember))
+	memory.Map(m, &p.jobs, func(s **state, m *memory.Codec) { memory.Copied(m, s, (*state).copied, (*state).Remember) })
 	memory.Map(m, &p.classes, memory.To((*ended).Remember))
 	memory.Map(m, &p.prices, memory.Float)
 	memory.Map(m, (*map[cluster.Group]*forecast)(&p.owners), memory.To((*forecast).Remember))
+}
+
+func (s *state) copied() *state {
+	c := *s
+	c.factors = nil
+	return &c
 }
 
 // Remember implements memory.Rememberer.

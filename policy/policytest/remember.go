@@ -14,18 +14,20 @@ func remembers(t *rapid.T, fresh func() policy.Policy) {
 	for range rapid.IntRange(1, rounds).Draw(t, "rounds before") {
 		w.Advance(t, mustPlan(t, p, w.Snapshot()))
 	}
-	others := map[string]policy.Policy{}
-	for name, pass := range map[string]func(*World, policy.Policy, policy.Policy) error{"copy": copied, "policy that has read its bytes": passed} {
-		others[name] = fresh()
-		if err := pass(w, p, others[name]); errors.Is(err, errors.ErrUnsupported) {
-			delete(others, name)
-		} else if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
+	saved := save(t, p)
+	others := map[string]policy.Policy{"copy": fresh(), "policy that has read its bytes": fresh()}
+	restore(t, saved, others["copy"])
+	if err := passed(w, p, others["policy that has read its bytes"]); errors.Is(err, errors.ErrUnsupported) {
+		delete(others, "policy that has read its bytes")
+	} else if err != nil {
+		t.Fatal(err)
 	}
+	var snapshots []*policy.Snapshot
+	var plans []string
 	for range rounds {
 		s := w.Snapshot()
 		plan := mustPlan(t, p, s)
+		snapshots, plans = append(snapshots, s), append(plans, describePlan(plan))
 		for name, q := range others {
 			if got, want := describePlan(mustPlan(t, q, s)), describePlan(plan); got != want {
 				t.Fatalf("round %d: the policy plans\n%s\nand a %s\n%s", s.Round, want, name, got)
@@ -33,18 +35,31 @@ func remembers(t *rapid.T, fresh func() policy.Policy) {
 		}
 		w.Advance(t, plan)
 	}
+	for range 2 { // what the policy and the first copy did must not have changed what was saved
+		q := fresh()
+		restore(t, saved, q)
+		for i, s := range snapshots {
+			if got := describePlan(mustPlan(t, q, s)); got != plans[i] {
+				t.Fatalf("round %d: the policy plans\n%s\nand a copy restored later\n%s", s.Round, plans[i], got)
+			}
+		}
+	}
 }
 
-func copied(_ *World, from, to policy.Policy) error {
-	of, remembers := from.(policy.Rememberer)
-	if !remembers {
-		return nil
-	}
+func save(t *rapid.T, p policy.Policy) *memory.Image {
+	of, _ := p.(policy.Rememberer)
 	image, err := memory.Take(of)
 	if err != nil {
-		return err
+		t.Fatal(err)
 	}
-	return image.Restore(to.(policy.Rememberer)) //nolint:forcetypeassert // same type
+	return image
+}
+
+func restore(t *rapid.T, image *memory.Image, p policy.Policy) {
+	into, _ := p.(policy.Rememberer)
+	if err := image.Restore(into); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func passed(w *World, from, to policy.Policy) error {
