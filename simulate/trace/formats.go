@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -136,6 +137,9 @@ func choose(name string, head []byte, o parse.Options) (Format, error) {
 	if name != "" {
 		return Find(name)
 	}
+	if problem := elsewhere(head); problem != "" {
+		return Format{}, &parse.Error{File: o.File, Line: 1, Problem: problem}
+	}
 	for _, f := range formats {
 		if f.Sniff(head) {
 			return f, nil
@@ -144,28 +148,45 @@ func choose(name string, head []byte, o parse.Options) (Format, error) {
 	if len(bytes.TrimSpace(head)) == 0 {
 		return Format{}, &parse.Error{File: o.File, Problem: "empty file, want a trace"}
 	}
-	if nodes := parse.FirstLine(head); strings.HasPrefix(nodes, "NodeName=") || strings.HasPrefix(nodes, "NODES ") {
-		return Format{}, &parse.Error{File: o.File, Line: 1, Problem: "this is a list of Slurm nodes, not of jobs; pass it with --slurm-nodes"}
-	}
-	if problem := elsewhere(head); problem != "" {
-		return Format{}, &parse.Error{File: o.File, Line: 1, Problem: problem}
-	}
 	return Format{}, &parse.Error{File: o.File, Line: 1, Problem: fmt.Sprintf("first line %s is of no known format%s, want one of %s", parse.Quote(parse.FirstLine(head)), resembles(parse.FirstLine(head)), names()), Mapping: parse.GuessMapping(parse.FirstLine(head))}
 }
 
 // elsewhere returns what an input is that is no history of jobs, and what to use instead; empty: unknown.
 func elsewhere(head []byte) string {
 	first := strings.TrimSpace(parse.FirstLine(head))
+	for _, other := range others {
+		if other.begins.MatchString(first) {
+			return other.name + ", which Oxgang does not read; write a table with the header id,user,submit,start,end,gpus and read it with --mapping"
+		}
+	}
 	switch {
+	case strings.HasPrefix(first, "NodeName=") || strings.HasPrefix(first, "NODES "):
+		return "this is a list of Slurm nodes, not of jobs; pass it with --slurm-nodes"
 	case bytes.HasPrefix(head, []byte("\xff\xfe")) || bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return "text in UTF-16, want UTF-8"
 	case strings.HasPrefix(first, "JobId=") || strings.HasPrefix(first, "JOBID "):
 		return "output of squeue or scontrol, which has only jobs that wait or run; export the history with: " + slurm.Export
 	case strings.HasPrefix(first, "apiVersion:") || strings.HasPrefix(first, "kind:"):
 		return "objects of Kubernetes in YAML, want JSON: kubectl get -o json"
+	case kubectlTable.MatchString(first):
+		return "a table that kubectl printed, which has no times; export: kubectl get jobs.batch,jobsets,trainjobs,rayjobs,workloads.kueue.x-k8s.io,pods,nodes -A -o json"
 	}
 	return ""
 }
+
+// others are histories of other schedulers, by their first lines.
+var others = []struct {
+	name   string
+	begins *regexp.Regexp
+}{
+	{"a history of LSF", regexp.MustCompile(`^(JOBID +USER +STAT|Job <|"JOB_[A-Z]+" )`)},
+	{"a history of PBS", regexp.MustCompile(`^(Job (id|ID|Id:) |\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Z];)`)},
+	{"a history of Grid Engine", regexp.MustCompile(`^(job-ID +prior|={40}|[^"{\[:]+:([^:]*:){39})`)},
+	{"a history of Ray", regexp.MustCompile(`^(JobDetails\(|\[?\{"(type|job_id|submission_id)": ?"[^{]*"submission_id")`)},
+	{"a Parquet file", regexp.MustCompile(`^PAR1`)},
+}
+
+var kubectlTable = regexp.MustCompile(`^(NAMESPACE|NAME) +(NAME|QUEUE|STATUS|COMPLETIONS|READY) `)
 
 // resembles names the table format that shares most columns with a header, and the columns that the header lacks. It
 // returns "" if the header has less than half of the columns of every format.

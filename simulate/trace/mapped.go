@@ -188,10 +188,14 @@ func (r mappedRow) times(o *parse.Observed) (drop string) {
 func (r mappedRow) span(field string) time.Duration {
 	c := r.m.Columns[field]
 	unit := map[string]time.Duration{"": time.Second, "s": time.Second, "ms": time.Millisecond, "min": time.Minute, "h": time.Hour}[c.Unit]
+	d, ok := clockSpan(r.Raw(c.Name))
 	if c.Unit != "clock" {
+		if ok {
+			r.fail(field, "a number; for hours, minutes and seconds set the unit clock in the mapping")
+			return 0
+		}
 		return time.Duration(math.Round(r.Amount(c.Name, unit.Seconds(), parse.MaxSeconds) * float64(time.Second)))
 	}
-	d, ok := clockSpan(r.Raw(c.Name))
 	if !ok {
 		r.fail(field, "a time like 1-02:03:04 or 02:03:04")
 	}

@@ -125,17 +125,18 @@ func TestGuessMapping(t *testing.T) {
 	}
 }
 
-// TestMapped_refused: a date that has two meanings is no time, and the error has the remedy.
+// TestMapped_refused: a date that has two meanings is no time, a time of day is no number, and the error has the remedy.
 func TestMapped_refused(t *testing.T) {
 	m, err := parse.ReadMapping(strings.NewReader("s = submit\nd = duration\ng = gpus"), "m")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for text, want := range map[string]string{
-		"01/02/2026 00:00": "in:2:1: s \"01/02/2026 00:00\", want a time like 2020-08-31 23:59:00; set the unit",
-		"1767225600":       "unix-ms",
+		"01/02/2026 00:00,60":         "in:2:1: s \"01/02/2026 00:00\", want a time like 2020-08-31 23:59:00; set the unit",
+		"1767225600,60":               "unix-ms",
+		"2026-01-02 00:00:00,1:00:00": "in:2:2: d \"1:00:00\", want a number; for hours, minutes and seconds set the unit clock",
 	} {
-		_, err := ReadHistory(strings.NewReader("s,d,g\n"+text+",60,1\n"), "", parse.Options{File: "in", Mapping: m})
+		_, err := ReadHistory(strings.NewReader("s,d,g\n"+text+",1\n"), "", parse.Options{File: "in", Mapping: m})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %s", text, err, want)
 		}

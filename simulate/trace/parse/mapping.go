@@ -173,10 +173,10 @@ func (m *Mapping) lacks() string {
 }
 
 // GuessMapping returns a mapping file for a table with this header line. The names of the columns suggest the fields.
-// The result is empty if the header has fewer than three columns.
+// The result is empty if the header has fewer than three columns, or values.
 func GuessMapping(header string) string {
 	name, columns := splitHeader(header)
-	if len(columns) < 3 {
+	if len(columns) < 3 || strings.ContainsAny(header, "<=") {
 		return ""
 	}
 	var b strings.Builder
