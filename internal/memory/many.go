@@ -73,7 +73,7 @@ func To[T any](each func(*T, *Codec)) func(**T, *Codec) {
 }
 
 // Copied writes or reads an object like Pointer. When saved and restored in the same process, the function copied copies
-// the object instead, and the copies may share what none of them changes. Several goroutines may call it for a saved
+// the object instead, and the copies may share what no copy changes. Several goroutines may call it for a saved
 // object.
 func Copied[T any](m *Codec, p **T, copied func(*T) *T, each func(*T, *Codec)) {
 	if !m.sharing {
