@@ -2,9 +2,8 @@ package trace
 
 import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
-
-	_ "embed"
 )
+import _ "embed"
 
 // DefaultOptions returns the options of a reader that fails at the first bad
 // row and reads everything.
