@@ -54,13 +54,14 @@ help:
 
 # ---- The parts of check
 
-## lint: golangci-lint with format, opt/exact without cgo, and phrases that make a reader stop
+## lint: golangci-lint with format, opt/exact without cgo, queries of the dashboard, and phrases that make a reader stop
 lint: $(LINT)
 	$(GO) test -vet=off ./internal/prose
 	$(LINT) fmt --diff
 	$(LINT) run
 	CGO_ENABLED=0 $(GO) vet ./opt/exact ./opt/engine
 	cd internal/tools/fitcatalog && $(GO) vet .
+	cd internal/tools/promql && $(GO) run . $(CURDIR)/deploy/charts/oxgang/dashboards/oxgang.json $(CURDIR)/deploy/charts/oxgang/dashboards/alerts.yaml
 
 # The packages whose tests draw random inputs, in any order.
 DRAWING = $(GO) list -test -f '{{$$p := .ForTest}}{{range .Deps}}{{if or (eq . "pgregory.net/rapid") (eq . "$(MOD)/internal/draws")}}{{$$p}}{{"\n"}}{{end}}{{end}}' $(PKG) | grep . | sort -u | shuf
