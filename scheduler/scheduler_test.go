@@ -464,3 +464,18 @@ func TestScheduler_a_report_of_a_profile(t *testing.T) {
 		t.Errorf("got %+v, want the progress of the last report", got.Status)
 	}
 }
+
+// The most GPUs of a job are those of its reports that measured a step.
+func TestReported_most_GPUs(t *testing.T) {
+	d := newBench(t, unprofiled())
+	d.submit("a")
+	for _, c := range []struct {
+		gpus, want int
+		step       time.Duration
+	}{{2, 0, 0}, {2, 2, 1}, {1, 2, 1}, {3, 2, 0}} {
+		d.step(scheduler.Reported{Report: job.Report{Job: "a", Configuration: cluster.Configuration{Nodes: 1, GPUs: c.gpus, GPUType: "t4"}, StepTime: c.step}})
+		if got := d.row("a").Status.MaxGPUs; got != c.want {
+			t.Errorf("after a report of %d GPUs with a step of %v: %d, want %d", c.gpus, c.step, got, c.want)
+		}
+	}
+}
