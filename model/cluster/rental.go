@@ -71,7 +71,7 @@ func (c *Cluster) Rentals() []Rental {
 	return all
 }
 
-// ForRent returns the cluster with all its nodes for rent, in groups by GPU type and number of GPUs ("t4-4"). It
+// ForRent returns the cluster with all nodes marked for rent, in groups by GPU type and number of GPUs ("t4-4"). It
 // returns c itself if it already has nodes for rent.
 func (c *Cluster) ForRent() *Cluster {
 	if len(c.Offers()) > 0 {

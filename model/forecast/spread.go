@@ -90,8 +90,8 @@ func (s *Spread) restart() {
 	}
 }
 
-// Fill sets the standard deviations of forecast f. Before the first observed value it sets mean and standard deviation
-// to 0.5.
+// Fill sets the standard deviations of f from the measured errors. Before the first observed value it sets mean and
+// standard deviation to 0.5.
 func (s *Spread) Fill(f Forecast) {
 	rung := 0
 	for i := range f.SD {

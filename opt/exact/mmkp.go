@@ -14,9 +14,9 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// Solve returns a proven optimum of a multiple-choice knapsack. Prices and counts of the Solution are empty. It returns
-// an error if p is invalid, mmkp.ErrInfeasible if there is no solution, or an error if ctx ended before HiGHS started.
-// It may take exponential time.
+// Solve returns a proven optimum of a multiple-choice knapsack, without prices and counts. It returns an error if p is
+// invalid, mmkp.ErrInfeasible if there is no solution, or an error if ctx ended before HiGHS started. It may take
+// exponential time.
 func Solve(ctx context.Context, p *mmkp.Problem) (*mmkp.Solution, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err

@@ -41,8 +41,8 @@ type call struct {
 	ctx  context.Context
 }
 
-// NewProgram returns a program without items. It copies the capacities, which must be finite and at least 0, and
-// otherwise returns an error.
+// NewProgram returns a program without items. It copies the capacities, and returns an error if one is negative or not
+// finite.
 func NewProgram(capacity []float64) (*Program, error) {
 	p := new(Program)
 	if err := p.reset(capacity); err != nil {

@@ -118,7 +118,8 @@ func (r *Round) keep(i int, why policy.Kind) {
 	d.Why = policy.Reason{Kind: why, Config: j.Allocation.Configuration}
 }
 
-// Assign gives job i allocation a of type t. The caller must have checked that there is room.
+// Assign gives job i allocation a of type t; it returns false if the gate refuses. The caller must have checked that
+// there is room.
 func (r *Round) Assign(i, t int, a cluster.Allocation) bool {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
 	if !r.passes(i, &a) {

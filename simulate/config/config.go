@@ -103,8 +103,7 @@ const (
 	Known   = "known"   // the true statistics of the whole trace
 )
 
-// Rhos returns the names of the definitions of finish-time fairness. With the first, the trace determines the
-// definition.
+// Rhos returns the names of the definitions of finish-time fairness. With "", the trace determines the definition.
 func Rhos() []string { return []string{"", "isolated", "static"} }
 
 const unset = "default"

@@ -55,7 +55,7 @@ type Classes struct {
 }
 
 // NewClasses returns Classes without measurements. estimates configures the performance models of the jobs; jobs of a
-// class always share measurements, whatever its field Share.
+// class share measurements even if Share is false.
 func NewClasses(estimates Options, o ClassOptions) *Classes {
 	estimates.Share = true
 	return &Classes{o: o, pool: NewPool(&estimates), jobs: make(map[job.ID]*life)}

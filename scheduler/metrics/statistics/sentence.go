@@ -139,7 +139,7 @@ func (v *Verdict) terms(policy, other string) string {
 	return listed(all) + " than under " + other
 }
 
-// Over states in words over what the intervals are computed, such as "over seeds 1 to 3".
+// Over states in words which runs the intervals cover, such as "over seeds 1 to 3".
 func (v *Verdict) Over() string {
 	n := len(v.Seeds)
 	switch {
