@@ -234,6 +234,32 @@ func TestSchedule(t *testing.T) {
 			t.Error("a runs")
 		}
 	})
+	t.Run("a twin waits while the speed of its job is measured", func(t *testing.T) {
+		var s backfill.Schedule
+		first, second := timed("first", 8, 30, 0), timed("second", 8, 10, 0)
+		first.Phase = job.Profiling
+		s.Advance(all(0, first), stated(all(0, first)))
+		if _, ok := s.Compare("first"); ok {
+			t.Error("it starts")
+		}
+		s.Advance(all(1, first, second), stated(all(1, first, second)))
+		if _, ok := s.Compare("second"); !ok {
+			t.Error("it holds back the next")
+		}
+	})
+	t.Run("the efficiency of a fixed batch size counts, at the mean of the rates around a round", func(t *testing.T) {
+		var s backfill.Schedule
+		j := timed("a", 4, 10, 0)
+		for minute, want := range []time.Duration{20 * time.Minute, 10*time.Minute + 30*time.Second} {
+			row := *j
+			row.Perf = efficient{j.Perf, []float64{0.5, 1}[minute]}
+			done := 60 * float64(minute)
+			s.Advance(all(minute, &row), func(int) backfill.Work { return backfill.Work{Done: done, Total: 600, Stated: true} })
+			if x, _ := s.Compare("a"); x.Due.Sub(epoch) != want {
+				t.Errorf("minute %d: due after %v, want %v", minute, x.Due.Sub(epoch), want)
+			}
+		}
+	})
 	t.Run("restarts of the job do not make its twin slower", func(t *testing.T) {
 		var s backfill.Schedule
 		j := timed("a", 4, 10, 0)
@@ -249,6 +275,14 @@ func TestSchedule(t *testing.T) {
 		}
 	})
 }
+
+// An efficient model has a batch of some statistical efficiency.
+type efficient struct {
+	perf.Model
+	efficiency float64
+}
+
+func (m efficient) Efficiency(float64) float64 { return m.efficiency }
 
 // A counted model counts its calls.
 type counted struct {

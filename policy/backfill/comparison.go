@@ -14,7 +14,6 @@ type Comparison struct {
 	Option                       // what the twin runs or ran on
 	Submitted, Started time.Time // Started: first start in the simulation
 	Due                time.Time // expected or actual end in the simulation
-	Total              float64   // progress of the whole job
 	Left               float64   // seconds that the job still needs at its simulated speed
 }
 
@@ -29,7 +28,7 @@ func (s *Schedule) Compare(id job.ID) (st Comparison, ok bool) {
 	if due.IsZero() {
 		due = t.end()
 	}
-	return Comparison{Option: o, Submitted: t.submitted, Started: t.started, Due: due, Total: t.total, Left: max(0, t.total-t.reached) / o.Rate}, true
+	return Comparison{Option: o, Submitted: t.submitted, Started: t.started, Due: due, Left: max(0, t.total-t.reached) / o.Rate}, true
 }
 
 // mostVisits bounds the cost of a lookahead: the twins that its events visit.
@@ -93,6 +92,7 @@ func (s *Schedule) lookahead() *lookahead {
 	}
 	for id, t := range s.jobs {
 		own := *t
+		own.profiling = false // its job will be measured by then
 		a.jobs[id] = &own
 	}
 	own := func(all []*virtualJob) []*virtualJob {

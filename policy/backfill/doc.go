@@ -8,16 +8,16 @@
 // and submission, and jobs run on the GPUs they request until they end. A job may pass the first one that does not
 // fit only if it does not delay that job's expected start.
 //
-// Time. Twins start at the times of snapshots, as real jobs start in rounds. Their GPUs are free again in the first
-// round after their end.
+// Time. Twins start at the times of snapshots, as real jobs start in rounds, and not while the speed of their job is
+// measured. Their GPUs are free again in the first round after their end.
 //
 // Nodes. A twin that fits by the number of free GPUs may find no nodes and wait, because policy easy counts GPUs and the
 // placer (package submesh) chooses nodes afterwards. Nodes count as equally large within a type.
 //
-// Work. A job's virtual speed is the policy's estimate for the GPUs it requests, and its work is the policy's
-// estimate of its whole work. With exact estimates the twins start when policy easy starts the jobs. A job that states no
-// work does not end virtually before it really ends. A wrong estimate moves the virtual end of the job itself and, as
-// under EASY, of the jobs behind it.
+// Work. A job's virtual speed is its estimated goodput on the GPUs it requests, with its submitted batch size, or with
+// the best one if it adapts the size. Its work is the policy's estimate of its whole work. With exact estimates the
+// twins start when policy easy starts the jobs. A job that states no work does not end virtually before it really ends.
+// A wrong estimate moves the virtual end of the job itself and, as under EASY, of the jobs behind it.
 //
 // Jobs that have really ended stay in the schedule until they end there, because under EASY they would still hold
 // GPUs. Jobs that have ended virtually stay until they really end.

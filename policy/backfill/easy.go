@@ -39,6 +39,9 @@ func (s *Schedule) fill() {
 		if r.head != nil && r.full() {
 			break
 		}
+		if t.profiling {
+			continue
+		}
 		if i := r.fastest(t); i >= 0 {
 			r.grant(t, i)
 		} else if r.head == nil {

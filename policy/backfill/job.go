@@ -25,8 +25,9 @@ type Option struct {
 // A virtualJob is the virtual counterpart of a job.
 //
 // How long a twin runs. The speed of a job changes as it trains, for instance because large batches become more
-// efficient. So the time of the whole job on an option is a sum over its real progress: the work of each interval at
-// the rate estimated then, and the rest at the present rate.
+// efficient. So the time of the whole job on an option is a sum over its real progress. Each round takes the mean of
+// its time at the rates before and after it (the trapezoidal rule), because a short job trains for few rounds. The rest
+// is counted at the present rate.
 type virtualJob struct {
 	id        job.ID
 	submitted time.Time
@@ -36,16 +37,16 @@ type virtualJob struct {
 	total     float64
 	stated    bool
 	reached   float64
-	service   float64 // seconds for which the job has really held GPUs
 
-	on      int       // index of the option that it runs or ran on; -1: it waits
-	at      []share   // its GPUs while it runs
-	started time.Time // first start; zero: never
-	since   time.Time // start of the current run
-	before  float64   // part of its work done in earlier runs, 0 to 1
-	ended   time.Time // zero: not yet
-	gone    bool
-	seen    int // last Schedule.round in which the job was active
+	on        int       // index of the option that it runs or ran on; -1: it waits
+	at        []share   // its GPUs while it runs
+	started   time.Time // first start; zero: never
+	since     time.Time // start of the current run
+	before    float64   // part of its work done in earlier runs, 0 to 1
+	ended     time.Time // zero: not yet
+	profiling bool      // its speed is measured, so it cannot start yet
+	gone      bool
+	seen      int // last Schedule.round in which the job was active
 
 	model *policy.Job // the job at the time when its rates were computed; nil: compute them again
 }
@@ -60,13 +61,15 @@ func startedBefore(a, b *virtualJob) int {
 
 // update adopts the present state of its job. options are the job's options if the twin is stale.
 func (t *virtualJob) update(j *policy.Job, options []Option, w Work, now time.Time) {
-	t.spend(j, w.Done, now)
-	t.stated, t.reached, t.total = w.Stated, max(t.reached, w.Done), w.Total
+	did := max(0, w.Done-t.reached)
+	t.spend(did / 2)
+	t.stated, t.reached, t.total, t.profiling = w.Stated, max(t.reached, w.Done), w.Total, j.Phase == job.Profiling
 	if t.stale(j) {
 		t.model = &policy.Job{Spec: j.Spec, Perf: j.Perf, Limits: j.Limits}
 		t.restart = max(0, j.RestartOverhead.Seconds())
-		t.adopt(options)
+		t.adopt(options, t.reached-did/2)
 	}
+	t.spend(did / 2)
 	if !t.stated && t.runs() && !t.end().After(now) { // it outlives its estimate
 		t.total = t.reached + (now.Sub(t.since).Seconds()+1)*t.options[t.on].Rate
 	}
@@ -78,36 +81,18 @@ func (t *virtualJob) stale(j *policy.Job) bool {
 	return m == nil || m.Spec != j.Spec || m.Perf != j.Perf || m.Limits != j.Limits
 }
 
-// spend counts the job's progress since the last round: for each option, the seconds that the same progress takes
-// there.
-func (t *virtualJob) spend(j *policy.Job, done float64, now time.Time) {
-	service := j.AttainedService(now).Seconds()
-	trained := min(service-t.service, max(0, now.Sub(j.Since).Seconds()-t.restart))
-	if t.service = service; j.Phase != job.Running || !j.Holding() {
-		return
-	}
-	did := done - t.reached
-	if !j.Adaptivity.Has(job.BatchSizes) {
-		did = trained * rate(j, j.Allocation.Configuration)
-	}
+// spend counts, for each option, the seconds that so much progress takes there.
+func (t *virtualJob) spend(did float64) {
 	for i := range t.options {
-		t.options[i].spent += max(0, did) / t.options[i].Rate
+		t.options[i].spent += did / t.options[i].Rate
 	}
 }
 
-func rate(j *policy.Job, c cluster.Configuration) float64 {
-	if j.Perf == nil {
-		return 1
-	}
-	g, _ := goodput.Goodput(j, c)
-	return g
-}
-
-func (t *virtualJob) adopt(all []Option) {
+func (t *virtualJob) adopt(all []Option, done float64) {
 	on := -1
 	for i := range all {
 		o := &all[i]
-		o.spent = t.reached / o.Rate
+		o.spent = done / o.Rate
 		for k := range t.options {
 			if t.options[k].Configuration == o.Configuration {
 				o.spent = t.options[k].spent
@@ -142,6 +127,18 @@ func (t *virtualJob) lasts(o *Option) time.Duration {
 }
 
 func (t *virtualJob) end() time.Time { return t.since.Add(t.lasts(&t.options[t.on])) }
+
+// rate returns the goodput with the submitted batch size, or with the best one if the job adapts it.
+func rate(j *policy.Job, c cluster.Configuration) (x float64) {
+	switch {
+	case j.Perf == nil:
+		return 1
+	case j.Adaptivity.Has(job.BatchSizes):
+		x, _ = goodput.Goodput(j, c)
+		return x
+	}
+	return grant.Goodput(j, cluster.Allocation{Configuration: c})
+}
 
 // optionsOf returns where a job could run alone. A job without a model counts as equally fast on all types.
 func optionsOf(j *policy.Job, types []cluster.TypeInfo) (all []Option) {
@@ -196,7 +193,7 @@ func (s *Schedule) Remember(m *memory.Codec) {
 }
 
 func (t *virtualJob) Remember(m *memory.Codec) {
-	m.Fields((*string)(&t.id), &t.submitted, &t.priority, &t.restart, &t.total, &t.stated, &t.reached, &t.service, &t.on, &t.started,
+	m.Fields((*string)(&t.id), &t.submitted, &t.priority, &t.restart, &t.total, &t.stated, &t.reached, &t.on, &t.started,
 		&t.since, &t.before, &t.ended, &t.gone, &t.seen)
 	memory.Slice(m, &t.options, func(o *Option, m *memory.Codec) {
 		m.Fields(&o.Nodes, &o.GPUs, (*string)(&o.GPUType), &o.Rate, &o.spent)

@@ -101,7 +101,7 @@ func (l *limit) demand(s *policy.Snapshot, r *goodput.Row, st *state) {
 			fastest = max(fastest, rates[k])
 		}
 	}
-	least := min(fastest, twin.Left*twin.Rate/max(1, until))
+	least := min(fastest, twin.Left*speed(r, &twin)/max(1, until))
 	for k := range r.Worth.Factors {
 		if rates[k] < least {
 			r.Worth.Factors[k] = 0
@@ -140,16 +140,26 @@ func (l *limit) late(s *policy.Snapshot, r *goodput.Row, st *state, twin *backfi
 	return twin.Left > until && twin.Left > until*boost(r, twin)
 }
 
+// speed returns the twin's speed as a goodput of r. The goodputs of jobs with a fixed batch size leave out its efficiency.
+func speed(r *goodput.Row, twin *backfill.Comparison) float64 {
+	j := r.Job()
+	if j.Perf == nil || j.Adaptivity.Has(job.BatchSizes) {
+		return twin.Rate
+	}
+	g, _ := goodput.Goodput(j, twin.Configuration)
+	return g
+}
+
 func boost(r *goodput.Row, twin *backfill.Comparison) float64 {
 	if !r.Job().Adaptivity.Has(job.GPUCount) {
 		return 1
 	}
-	return max(1, r.Potential(twin.GPUType, catchUp*twin.GPUs)/twin.Rate)
+	return max(1, r.Potential(twin.GPUType, catchUp*twin.GPUs)/speed(r, twin))
 }
 
 func (l *limit) allowed(s *policy.Snapshot, j *policy.Job, twin *backfill.Comparison) float64 {
 	wait := twin.Started.Sub(twin.Submitted).Seconds()
-	margin := l.margin * (wait + twin.Total/twin.Rate)
+	margin := l.margin * twin.Due.Sub(twin.Submitted).Seconds()
 	switch {
 	case j.FirstStarted.IsZero() && large(s, twin):
 		return min(fixedPart*margin, firstWait*wait)
@@ -169,14 +179,14 @@ func large(s *policy.Snapshot, twin *backfill.Comparison) bool {
 func (l *limit) claimOf(s *policy.Snapshot, r *goodput.Row, twin *backfill.Comparison) goodput.Claim {
 	due := twin.Due.Sub(s.Now).Seconds()
 	c := goodput.Claim{
-		Configuration: twin.Configuration, Rate: twin.Rate, Due: min(due+max(grace, l.allowed(s, r.Job(), twin)), perf.Endless.Seconds()),
+		Configuration: twin.Configuration, Rate: speed(r, twin), Due: min(due+max(grace, l.allowed(s, r.Job(), twin)), perf.Endless.Seconds()),
 		First: r.Job().FirstStarted.IsZero() && large(s, twin),
 	}
 	if !r.Job().Adaptivity.Has(job.GPUCount) || unstoppable(r.Job()) {
 		return c
 	}
 	until := max(1, due+l.allowed(s, r.Job(), twin))
-	rate := twin.Rate * min(boost(r, twin), max(1, twin.Left/until))
+	rate := c.Rate * min(boost(r, twin), max(1, twin.Left/until))
 	k, ok := r.Reaching(twin.GPUType, catchUp*twin.GPUs, rate)
 	if !ok {
 		return goodput.Claim{}

@@ -169,3 +169,27 @@ func TestLinear(t *testing.T) {
 type flat struct{ rated }
 
 func (flat) Throughput(cluster.Allocation, job.BatchSize) float64 { return 80 }
+
+// TestClaimOf_a_fixed_batch_size: a twin's rate counts the efficiency of a fixed batch size, and the goodputs of its row do not.
+// A claim of the twin's rate would be met on half of the GPUs.
+func TestClaimOf_a_fixed_batch_size(t *testing.T) {
+	w := newSmall(t, DefaultOptions(), 1, 8)
+	w.submit("half", 4, time.Hour)
+	w.s.Jobs[0].Perf = half{}
+	w.round()
+	rows, err := w.p.program.Prepare(w.before, func([]*goodput.Row) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	twin, ok := w.p.limit.easy.Compare("half")
+	if c := w.p.limit.claimOf(w.before, rows[0], &twin); !ok || twin.Rate != 20 || c.Rate != 40 {
+		t.Errorf("the twin runs: %v, at %v; the claim is %v, want 20 and 40 samples a second", ok, twin.Rate, c.Rate)
+	}
+}
+
+// half has batches of half the efficiency.
+type half struct{ rated }
+
+func (half) Throughput(a cluster.Allocation, _ job.BatchSize) float64 { return 10 * float64(a.GPUs) }
+
+func (half) Efficiency(float64) float64 { return 0.5 }
