@@ -39,7 +39,7 @@ func (s *Schedule) fill() {
 		if r.head != nil && r.full() {
 			break
 		}
-		if t.profiling {
+		if t.profiling && !t.gone {
 			continue
 		}
 		if i := r.fastest(t); i >= 0 {

@@ -107,10 +107,7 @@ func (s *Schedule) compare(snapshot *policy.Snapshot, work func(int) Work) {
 		t.seen = s.round
 	}
 	for _, t := range s.jobs {
-		if t.gone = t.seen != s.round; !t.gone {
-			continue
-		}
-		if t.profiling = false; !t.stated {
+		if t.gone = t.seen != s.round; t.gone && !t.stated {
 			t.total = t.reached
 		}
 	}
