@@ -46,28 +46,7 @@ the knee, 1 % more budget buys less than 1 %.
 			if !cmd.Flags().Changed("budget") {
 				return p.frontier(cmd, html)
 			}
-			perHour, err := budget.ParseAmount(amount)
-			if err != nil {
-				return cli.Misused("--budget %w", err)
-			}
-			if len(p.prices) > 1 {
-				return cli.Misused("--budget with %d price lists, want one", len(p.prices))
-			}
-			planners, err := p.planners(cmd)
-			if err != nil {
-				return err
-			}
-			plan, err := planners[0].Plan(perHour)
-			if errors.Is(err, budget.ErrTooSmall) {
-				return cli.Hinted(err, "oxgang plan without --budget shows what each budget buys")
-			}
-			if err != nil {
-				return err
-			}
-			if err := p.simulate(cmd.Context(), planners[0], plan, samples); err != nil {
-				return err
-			}
-			return plan.Write(cmd.OutOrStdout(), p.format)
+			return p.within(cmd, amount, samples)
 		},
 	}
 	p.flags(cmd)
@@ -78,6 +57,32 @@ the knee, 1 % more budget buys less than 1 %.
 	f.StringVar(&html, "report", "oxgang-frontier.html", "HTML page without --budget; empty: none")
 	cmd.AddCommand(planNextNodeCommand(), cli.Renamed("budget", "plan"))
 	return cmd
+}
+
+// within plans for a budget, and simulates the plan on the given number of reordered traces.
+func (p *planning) within(cmd *cobra.Command, amount string, samples int) error {
+	perHour, err := budget.ParseAmount(amount)
+	if err != nil {
+		return cli.Misused("--budget %w", err)
+	}
+	if len(p.prices) > 1 {
+		return cli.Misused("--budget with %d price lists, want one", len(p.prices))
+	}
+	planners, err := p.planners(cmd)
+	if err != nil {
+		return err
+	}
+	plan, err := planners[0].Plan(perHour)
+	if errors.Is(err, budget.ErrTooSmall) {
+		return cli.Hinted(err, "oxgang plan without --budget shows what each budget buys")
+	}
+	if err != nil {
+		return err
+	}
+	if err := p.simulate(cmd.Context(), planners[0], plan, samples); err != nil {
+		return err
+	}
+	return plan.Write(cmd.OutOrStdout(), p.format)
 }
 
 func (p *planning) frontier(cmd *cobra.Command, html string) error {
