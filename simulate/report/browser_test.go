@@ -106,6 +106,13 @@ func TestBrowser_tells_lines_apart(t *testing.T) {
 			t.Errorf("%s: dashes %q, want four, the first without", of, dashes)
 		}
 	}
+	overlap := asked[[]string](ctx, t, `["utilisation", "queue"].filter((id) => {
+		const boxes = [...document.querySelectorAll("#" + id + " .curve")].map((p) => p.getBoundingClientRect());
+		return boxes.some((b, i) => i > 0 && b.top < boxes[i - 1].bottom - 1);
+	})`)
+	if len(overlap) > 0 {
+		t.Errorf("lines over time cross in %q, want one below the other", overlap)
+	}
 	if got := asked[string](ctx, t, `document.querySelector("#jct_cdf .curve").getAttribute("stroke")`); got != "var(--ink)" {
 		t.Errorf("what was observed is drawn in %s", got)
 	}

@@ -5,6 +5,7 @@
 //   xLabel, yLabel, xText(x), yText(y): for people
 //   yMax: top of the y axis, found if missing;  log: log x axis on;  logSwitch: offer it
 //   rule: x of a vertical rule;  controls(bar, redraw): more controls
+//   apart: three lines or more are small multiples, one below the other with the same axes
 function curves(id, o) {
   const card = document.getElementById(id);
   const bar = element(card, "div", { class: "bar" });
@@ -28,13 +29,19 @@ function drawCurves(svg, o, state, legend, redraw) {
     shape(svg, "text", { x: state.width / 2, y: 120, "text-anchor": "middle" }, all.some((l) => l.x.length) ? "every curve is hidden" : o.none || "no data");
     return;
   }
-  const x = xScale(lines, state.log, box, o);
-  const y = scale(0, o.yMax || topOf(lines), box.bottom, box.top);
-  axes(svg, box, x, y, o, state.log);
-  for (const l of lines) shape(svg, "path", { class: "curve", d: steps(l, x, y, box), stroke: l.colour, "stroke-dasharray": l.dash });
-  lineLabels(svg, box, x, y, lines);
-  cursor(svg, box, x, y, lines, o);
+  const x = xScale(lines, state.log, box, o), apart = o.apart && lines.length > 2, top = o.yMax || topOf(lines);
+  const boxes = apart ? lines.map((_, i) => ({ ...box, top: box.top + i * panelHeight + 16, bottom: box.top + (i + 1) * panelHeight })) : [box];
+  box.bottom = boxes[boxes.length - 1].bottom;
+  svg.setAttribute("height", box.bottom + 38);
+  const scales = boxes.map((b) => scale(0, top, b.bottom, b.top));
+  boxes.forEach((b, i) => axes(svg, b, x, scales[i], o, state.log, b.bottom === box.bottom));
+  lines.forEach((l, i) => shape(svg, "path", { class: "curve", d: steps(l, x, scales[i] || scales[0], box), stroke: l.colour, "stroke-dasharray": l.dash }));
+  if (apart) lines.forEach((l, i) => { shape(svg, "text", { class: "name", x: box.left, y: boxes[i].top - 4 }, shortened(seen(l.name), 40)); });
+  else lineLabels(svg, box, x, scales[0], lines);
+  cursor(svg, box, x, lines.map((_, i) => scales[i] || scales[0]), lines, o);
 }
+
+const panelHeight = 64;
 
 function drawLegend(legend, lines, hidden, redraw) {
   legend.replaceChildren();
@@ -115,18 +122,20 @@ function topOf(lines) {
   return top > 0 ? top * 1.06 : 1;
 }
 
-function axes(svg, box, x, y, o, log) {
+// axes draws the grid, the ticks of y, and those of x below the last box.
+function axes(svg, box, x, y, o, log, last) {
   const count = (box.right - box.left) / (log ? 55 : 80);
   for (const t of log ? logTicks(x.low, x.high, count) : ticks(x.low, x.high, count)) {
     shape(svg, "line", { class: "grid-line", x1: x(t), x2: x(t), y1: box.top, y2: box.bottom });
-    shape(svg, "text", { x: x(t), y: box.bottom + 16, "text-anchor": "middle" }, number(t));
+    if (last) shape(svg, "text", { x: x(t), y: box.bottom + 16, "text-anchor": "middle" }, number(t));
   }
   const top = y.invert(box.top);
-  for (const t of ticks(0, top, 5)) {
+  for (const t of ticks(0, top, Math.max(2, (box.bottom - box.top) / 40))) {
     shape(svg, "line", { class: t === 0 ? "axis" : "grid-line", x1: box.left, x2: box.right, y1: y(t), y2: y(t) });
     shape(svg, "text", { x: box.left - 7, y: y(t) + 4, "text-anchor": "end" }, o.yTick ? o.yTick(t) : number(t));
   }
   if (o.rule !== undefined) shape(svg, "line", { class: "rule", x1: x(o.rule), x2: x(o.rule), y1: box.top, y2: box.bottom });
+  if (!last) return;
   const middle = (box.left + box.right) / 2, room = 2 * (box.right + 14 - middle);
   const label = shape(svg, "text", { x: middle, y: box.bottom + 33, "text-anchor": "middle" }, o.xLabel);
   if (label.getComputedTextLength() <= room) return;
@@ -153,7 +162,7 @@ function valueAt(l, x) {
 }
 
 // cursor shows all values at the pointer, or where the arrow keys moved it.
-function cursor(svg, box, x, y, lines, o) {
+function cursor(svg, box, x, scales, lines, o) {
   const cross = shape(svg, "line", { class: "cross", y1: box.top, y2: box.bottom, visibility: "hidden" });
   const dots = lines.map((l) => shape(svg, "circle", { r: 3.5, fill: l.colour, visibility: "hidden" }));
   let at = (box.left + box.right) / 2;
@@ -166,7 +175,7 @@ function cursor(svg, box, x, y, lines, o) {
       const value = valueAt(l, v);
       dots[i].setAttribute("visibility", value === null ? "hidden" : "visible");
       if (value === null) return;
-      dots[i].setAttribute("cx", at); dots[i].setAttribute("cy", y(value));
+      dots[i].setAttribute("cx", at); dots[i].setAttribute("cy", scales[i](value));
       rows.push({ name: seen(l.name), value: o.yText(value), colour: l.colour });
     });
     const frame = svg.getBoundingClientRect();

@@ -52,7 +52,7 @@ function showUtilisation() {
   });
   curves("utilisation", {
     lines, yMax: 1.02, yTick: (f) => Math.round(100 * f) + " %", yText: percent,
-    xLabel: `time (${unit.name})`, xText: (v) => "at " + duration(v * unit.seconds),
+    apart: true, xLabel: `time (${unit.name})`, xText: (v) => "at " + duration(v * unit.seconds),
     controls: (bar, redraw) => {
       if (report.gpuTypes.length < 2) return;
       select(bar, "GPUs", ["all", ...report.gpuTypes.map(seen)], (i) => { chosen = i ? report.gpuTypes[i - 1] : ""; redraw(); });
@@ -66,7 +66,7 @@ function showQueue() {
   let chosen = 0;
   curves("queue", {
     lines: () => kinds[chosen], yText: (v) => number(v) + " jobs",
-    xLabel: `time (${unit.name})`, xText: (v) => "at " + duration(v * unit.seconds),
+    apart: true, xLabel: `time (${unit.name})`, xText: (v) => "at " + duration(v * unit.seconds),
     controls: (bar, redraw) => select(bar, "jobs", ["waiting", "running"], (i) => { chosen = i; redraw(); }),
   });
 }
@@ -100,7 +100,7 @@ function showKinds(id, kinds) {
   curves(id, {
     lines: () => lines[chosen], yText: (v) => kinds[chosen][2](v),
     yTick: (v) => (kinds[chosen][2] === percent ? Math.round(100 * v) + " %" : number(v)),
-    xLabel: `time (${unit.name})`, xText: (v) => "at " + duration(v * unit.seconds),
+    apart: true, xLabel: `time (${unit.name})`, xText: (v) => "at " + duration(v * unit.seconds),
     controls: (bar, redraw) => select(bar, "what", kinds.map((k) => k[0]), (i) => { chosen = i; redraw(); }),
   });
 }
