@@ -1,12 +1,12 @@
 """EASY backfilling on nodes, written apart from the Go code: the truth for its replay.
 
-Usage: easy.py NODES GPUS LOAD JOBS SEED prints a history in the form of sacct -P.
+Usage: easy.py NODES GPUS LOAD JOBS SEED POLICY prints a history in the form of sacct -P.
 
 Jobs of 1 GPU to all GPUs of four nodes arrive at random. The queue is first come, first served. A job of at most one
 node gets the node with the fewest sufficient free GPUs, the first of equals; a larger job gets empty nodes, and for
 its rest such a node. The first job that does not fit has a reservation: the earliest time, by the time limits of
 running jobs, at which it fits. A later job starts if it fits now and the first job still fits at that time
-(Lifka 1995). The scheduler runs at every submission and end. Times are whole seconds.
+(Lifka 1995). With the policy fifo no later job starts. The scheduler runs at every submission and end. Times are whole seconds.
 """
 import heapq
 import random
@@ -81,6 +81,8 @@ def schedule(free, size, running, queue, now):
         else:
             place = find(free, size, j.gpus)
         if place is None:
+            if sys.argv[6] == "fifo":
+                break
             if at is None:
                 at, later = reservation(free, size, running, j, now)
             continue
