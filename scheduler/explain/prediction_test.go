@@ -75,6 +75,33 @@ func TestBest(t *testing.T) {
 	}
 }
 
+// The details have a line for each value that is there, and none for others.
+func TestWriteDetails(t *testing.T) {
+	lines := func(m *Moment) string {
+		var b strings.Builder
+		if err := (&Story{Moment: m}).WriteDetails(&b); err != nil {
+			t.Fatal(err)
+		}
+		var keys []string
+		for line := range strings.Lines(b.String()) {
+			keys = append(keys, strings.Fields(line)[0])
+		}
+		return strings.Join(keys, " ")
+	}
+	price := 2.0
+	full := Moment{Phase: "waiting", Details: "d", Best: &Holding{Nodes: 1, GPUs: 2, Type: "t4"}, Weight: "w", Cluster: &View{Types: []TypeView{{Type: "t4", Price: &price}}}}
+	if got := lines(&full); !strings.HasSuffix(got, "reason best prices weight") {
+		t.Errorf("lines %q, want reason, best, prices and weight at the end", got)
+	}
+	if got := lines(&Moment{Phase: "waiting", Cluster: &View{}}); strings.Contains(got, "best") || strings.Contains(got, "reason") || strings.Contains(got, "prices") {
+		t.Errorf("lines %q, want none without a value", got)
+	}
+	full.Ended = true
+	if got := lines(&full); strings.Contains(got, "best") || strings.Contains(got, "prices") {
+		t.Errorf("lines %q of a job that has ended, want neither best nor prices", got)
+	}
+}
+
 // Totals of a round are left out if the cluster has other ones by now: a page has one number for one thing.
 func TestSetChange_has_the_numbers_of_the_cluster(t *testing.T) {
 	now := View{Types: []TypeView{{Type: "t4", GPUs: 8, Free: 2}}, Running: 3, Waiting: 5}

@@ -316,6 +316,11 @@ func TestReader_knows_nodes_and_capacity(t *testing.T) {
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
+	for _, key := range []string{`"prices":`, `"refused":`} {
+		if bytes.Contains(out.Bytes(), []byte(key)) {
+			t.Errorf("the journal has %s, and no round had such a value", key)
+		}
+	}
 	f := fileOf(t, out.Bytes())
 	r, c, err := f.From(must(f.Marks(time.Hour))[0])
 	if err != nil {

@@ -40,19 +40,8 @@ func OpenFile(src io.ReaderAt, size int64) (*File, error) {
 	if f.header.From > 0 {
 		f.base = f.header.From - f.body
 	}
-	f.size, err = f.lastLineEnd()
+	f.size, err = f.lineOf(f.length)
 	return f, err
-}
-
-func (f *File) lastLineEnd() (int64, error) {
-	last := make([]byte, 1)
-	if _, err := f.src.ReadAt(last, f.length-1); err != nil && !errors.Is(err, io.EOF) {
-		return 0, fmt.Errorf("journal: %w", err)
-	}
-	if last[0] == '\n' {
-		return f.length, nil
-	}
-	return f.lineOf(f.length)
 }
 
 // Header returns the first line of the journal.

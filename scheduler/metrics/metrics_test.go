@@ -391,6 +391,9 @@ func TestResult_reads_its_own_JSON(t *testing.T) {
 }
 
 func TestValidate_joins_all_complaints(t *testing.T) {
+	if _, err := New(Options{UnfairAbove: math.MaxFloat64, MaxPoints: 2}); err != nil {
+		t.Errorf("the smallest options: %v", err)
+	}
 	_, err := New(Options{UnfairAbove: math.NaN(), MaxPoints: 1, MaxIntervals: -1})
 	if err == nil || strings.Count(err.Error(), "want") != 3 {
 		t.Errorf("error %v, want three complaints", err)
