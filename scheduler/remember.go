@@ -107,7 +107,7 @@ type Memory struct {
 	active   []*record // by submission time, then ID
 	hasEnded bool      // active has records in a terminal phase
 	times    roundTimes
-	// Whether background work of the policy runs, and its last result, until a snapshot contains it.
+	// computing is true while the policy computes in the background. computed is its result, until the next round uses it.
 	computing bool
 	computed  any
 }

@@ -73,8 +73,7 @@ func (p *Problem) Nonzeros() int { return p.nonzeros }
 // are unused.
 func (p *Problem) ColSlots() int { return len(p.cost) }
 
-// RowSlots returns the required length of slices indexed by Row.Index. It counts the indices of removed rows, which are
-// unused.
+// RowSlots returns the length that slices need if Row.Index indexes them. Indices of removed rows stay unused.
 func (p *Problem) RowSlots() int { return len(p.side) }
 
 // Edits returns the number of edits so far.

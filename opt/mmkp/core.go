@@ -104,7 +104,7 @@ func (s *coreProblem) Uses(c *column, k int) float64 {
 	return 0
 }
 
-// Idle returns the value, at s.Prices, of the free capacity rest.
+// Idle returns what unused capacity is worth: the sum over resources of s.Prices times rest, the amount that is free.
 func (s *coreProblem) Idle(rest []float64) float64 {
 	total := 0.0
 	for k, b := range rest {

@@ -32,8 +32,8 @@ func (p Phase) String() string {
 	return phaseNames[p]
 }
 
-// A Guess is the time until an event as predicted by two simulations, without and with new jobs: the earlier and the
-// later result.
+// A Guess is the predicted time until a job starts or ends. Two simulations predict it, one with jobs that arrive later and
+// one without. Early is the smaller result, Late the larger.
 type Guess struct{ Early, Late time.Duration }
 
 func (g Guess) length(round time.Duration) float64 {

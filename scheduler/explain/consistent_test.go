@@ -115,7 +115,7 @@ var (
 	}
 	freeOf   = regexp.MustCompile(`(\d+) (\w+) GPUs?(?: on \d+ nodes)?[^;:.]* (?:and|but) (none|\d+) (?:is|are) free[;.]`)
 	needs    = regexp.MustCompile(`it needs (?:at least )?(\d+)(?: \w+)? GPUs?`)
-	askedFor = regexp.MustCompile(`(?:asked      |asking for )(?:exactly )?(\d+)`)
+	askedFor = regexp.MustCompile(`(?:asked      |asking for )(?:exactly )?(?:\d+ GPUs? of [^()\n]+ \(accepts )?(\d+)`)
 	lacks    = regexp.MustCompile(`(\d+) (\w+) GPUs?(?: on \d+ nodes)? would make it faster, but are not free`)
 	never    = regexp.MustCompile(`it asks for (\d+)(?: \w+)? GPUs?[^,]*, and the cluster has (?:at most )?(\d+)`)
 )
@@ -251,7 +251,7 @@ func consistent(t *testing.T, text []byte) {
 // A page with a contradiction seeded into it is found, and one without is not.
 func TestContradiction(t *testing.T) {
 	const good = "a, 10m00s after the start of the recording, under sia\n\na has been waiting 5s: others gain 1.08 times as much per t4 GPU, compared with its best choice of 2 t4 GPUs.\n\n" +
-		"  asked      2 or more GPUs of any type (4 requested)\n  cluster    1 of 8 t4 GPUs free; 1 job runs, 1 waits\n  at          0h10m00s\n  holds       no GPUs\n"
+		"  asked      4 GPUs of any type (accepts 2 or more)\n  cluster    1 of 8 t4 GPUs free; 1 job runs, 1 waits\n  at          0h10m00s\n  holds       no GPUs\n"
 	if bad := contradiction(good); bad != "" {
 		t.Fatal(bad)
 	}

@@ -330,7 +330,7 @@ func TestLife(t *testing.T) {
 	got := render(t, s, err)
 	want := `cifar10-17 under sia
 
-     0h10m00s  submitted, asking for 1 to 8 GPUs of any type (2 requested), batch size 128 to 4096
+     0h10m00s  submitted, asking for 2 GPUs of any type (accepts 1 to 8), batch size 128 to 4096
      0h10m00s  waits: its speed on one GPU of each type is not measured yet
      0h13m00s  profiled on one GPU of each type, which took 3m00s
      0h13m00s  waits: no GPU of its best type is free, because all 8 a100 GPUs are held by a job that gains more from them (bert-1)
@@ -370,7 +370,7 @@ func TestAt(t *testing.T) {
 
 cifar10-17 has been waiting 1m30s: no GPU of its best type is free, because all 8 a100 GPUs are held by a job that gains more from them (bert-1).
 
-  asked      1 to 8 GPUs of any type (2 requested), batch size 128 to 4096
+  asked      2 GPUs of any type (accepts 1 to 8), batch size 128 to 4096
   cluster    0 of 8 a100 GPUs free, 4 of 4 t4 GPUs free; 1 job runs, 1 waits
   afterwards its record shows that 2m30s later it started on 2 a100 GPUs, because enough GPUs were free
 `},
@@ -378,7 +378,7 @@ cifar10-17 has been waiting 1m30s: no GPU of its best type is free, because all 
 
 cifar10-17 has been running on 4 a100 GPUs for 5m00s. It grew from 2 GPUs because more GPUs make it 1.75 times as fast.
 
-  asked      1 to 8 GPUs of any type (2 requested), batch size 128 to 4096
+  asked      2 GPUs of any type (accepts 1 to 8), batch size 128 to 4096
   cluster    4 of 8 a100 GPUs free, 4 of 4 t4 GPUs free; 1 job runs, 0 wait
   afterwards its record shows that 5m00s later it lost 4 a100 GPUs, because node a0 failed; it continues from its last checkpoint
 `},
@@ -386,7 +386,7 @@ cifar10-17 has been running on 4 a100 GPUs for 5m00s. It grew from 2 GPUs becaus
 
 cifar10-17 completed 4d03h ago.
 
-  asked      1 to 8 GPUs of any type (2 requested), batch size 128 to 4096
+  asked      2 GPUs of any type (accepts 1 to 8), batch size 128 to 4096
   held       2 a100 GPUs
 `},
 	} {
@@ -567,7 +567,7 @@ func TestStory_as_JSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"job":"cifar10-17","policy":"sia","asked":"1 to 8 GPUs of any type (2 requested), batch size 128 to 4096",` +
+	want := `{"job":"cifar10-17","policy":"sia","asked":"2 GPUs of any type (accepts 1 to 8), batch size 128 to 4096",` +
 		`"moment":{"at":840,"phase":"waiting","since":780,"reason":"waiting: price too high","sentence":"…","details":"others gain 1.42 times as much per a100 GPU, compared with its best choice of 2 a100 GPUs",` +
 		`"cluster":{"types":[{"type":"a100","gpus":8,"free":0,"price":1.7},{"type":"t4","gpus":4,"free":4}],"running":1,"waiting":1},"next":"…","next_at":1020,"best":{"nodes":1,"gpus":2,"type":"a100"}}}`
 	if diff := cmp.Diff(want, string(got)); diff != "" {

@@ -125,11 +125,11 @@ func TestSentences_where_GPUs_are_worth_different(t *testing.T) {
 // What a job asks for begins with its request, from which its policy may deviate only to the limits in parentheses.
 func TestAsked(t *testing.T) {
 	for want, spec := range map[string]*job.Spec{
-		"exactly 6 GPUs of any type":                                       {GPUs: 6},
-		"1 or more GPUs of any type (8 requested), batch size 128 to 4096": {GPUs: 8, Adaptivity: job.Adaptive, Batch: job.BatchLimits{Init: 128, Max: 4096}},
-		"2 or more GPUs of type a100 or t4 (8 requested)":                  {GPUs: 8, MinGPUs: 2, Adaptivity: job.GPUCount, GPUTypes: []cluster.GPUType{"a100", "t4"}},
-		"8 or more GPUs of any type":                                       {GPUs: 8, MinGPUs: 8, Adaptivity: job.GPUCount},
-		"1 to 8 GPUs of any type (2 requested)":                            {GPUs: 2, MaxGPUs: 8, Adaptivity: job.GPUCount},
+		"exactly 6 GPUs of any type":                                     {GPUs: 6},
+		"8 GPUs of any type (accepts 1 or more), batch size 128 to 4096": {GPUs: 8, Adaptivity: job.Adaptive, Batch: job.BatchLimits{Init: 128, Max: 4096}},
+		"8 GPUs of type a100 or t4 (accepts 2 or more)":                  {GPUs: 8, MinGPUs: 2, Adaptivity: job.GPUCount, GPUTypes: []cluster.GPUType{"a100", "t4"}},
+		"8 or more GPUs of any type":                                     {GPUs: 8, MinGPUs: 8, Adaptivity: job.GPUCount},
+		"2 GPUs of any type (accepts 1 to 8)":                            {GPUs: 2, MaxGPUs: 8, Adaptivity: job.GPUCount},
 	} {
 		if got := asked(spec, NotKnown); got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -91,19 +91,19 @@ func asked(s *job.Spec, p Preemption) string {
 	return strings.Join(parts, ", ")
 }
 
-// size returns "exactly 6 GPUs of any type", or a range: "1 or more GPUs of any type (8 requested)", "1 to 8 GPUs of
-// any type (2 requested)".
+// size returns "exactly 6 GPUs of any type", "8 GPUs of any type (accepts 1 or more)" or "2 GPUs of any type (accepts
+// 1 to 8)".
 func size(s *job.Spec) string {
 	of, least := " of "+types(s), max(1, s.MinGPUs)
 	switch {
 	case !s.Adaptivity.Has(job.GPUCount):
 		return "exactly " + count(max(1, s.GPUs), "GPU") + of
 	case s.MaxGPUs > 0:
-		return fmt.Sprintf("%d to %s%s (%d requested)", least, count(s.MaxGPUs, "GPU"), of, s.GPUs)
+		return fmt.Sprintf("%s%s (accepts %d to %d)", count(s.GPUs, "GPU"), of, least, s.MaxGPUs)
 	case s.GPUs <= least:
 		return fmt.Sprintf("%d or more GPUs%s", least, of)
 	}
-	return fmt.Sprintf("%d or more GPUs%s (%d requested)", least, of, s.GPUs)
+	return fmt.Sprintf("%s%s (accepts %d or more)", count(s.GPUs, "GPU"), of, least)
 }
 
 func types(s *job.Spec) string {

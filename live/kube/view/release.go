@@ -23,12 +23,12 @@ const (
 // ErrManaged is returned for a job whose queue is in a mode in which the scheduler itself starts the job.
 var ErrManaged = errors.New("its queue starts jobs itself")
 
-// A Release is a suspended job that was started, or can be started, without the scheduler.
+// A Release is a waiting job that `kubectl oxgang release` starts without the scheduler: it resumes the suspended job.
 type Release struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// Kueue is true if the job is in a Kueue queue, which starts it.
+	// Kueue is true if the job is in a Kueue queue. Then Kueue resumes the job when it has quota.
 	Kueue bool `json:"kueue,omitempty"`
 }
 
