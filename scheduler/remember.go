@@ -12,7 +12,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Remember saves the state, or restores it in a new Scheduler with the same options (memory.Rememberer).
+// Remember implements memory.Rememberer: it writes the state to c, or reads it from c into a new Scheduler, depending on
+// the direction of c.
 func (m *Memory) Remember(c *codec.Codec) {
 	if m.computed != nil {
 		c.Fail("a result of background work: %w", errors.ErrUnsupported)

@@ -19,8 +19,8 @@ type integral struct {
 	problem mmkp.Problem
 }
 
-// Integral returns a Maker of engines that solve each round from scratch with solve. Prices of their solutions come
-// from the engine "price".
+// Integral makes engines that solve the program of each round from scratch with solve, an exact knapsack solver. Since
+// solve has no dual prices, the prices of their solutions are computed by the engine "price".
 func Integral(solve Knapsack) Maker {
 	return priced(func(capacity []float64, _ Options) (Engine, error) {
 		b, err := newBook(capacity)

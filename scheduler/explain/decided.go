@@ -127,7 +127,8 @@ func (t *journalReader) verb(from, to cluster.Allocation) event {
 	case to.AllGPUs() < n:
 		return event{what: Shrunk, verb: fmt.Sprintf("was shrunk from %d to %s", n, both(to)), since: "was shrunk from " + count(n, "GPU")}
 	}
-	return event{what: Moved, verb: "moved its " + both(to) + " to other nodes", since: "moved to other nodes"}
+	nodes := map[bool]string{true: "another node", false: "other nodes"}[to.Nodes == 1 && !to.Mixed()]
+	return event{what: Moved, verb: "moved to " + nodes + ", again with " + both(to), since: "moved to " + nodes}
 }
 
 // elsewhere says that a job that grew or shrank left nodes for others: it gave up more GPUs than its size shows.

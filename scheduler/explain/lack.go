@@ -90,6 +90,8 @@ func short(s *explainContext) string {
 		return text + ", and " + verb(free) + " free" + s.allPinned(free > 0)
 	case then < least && s.freed.gpus > 0:
 		return text + "; " + s.freed.text(s.why.Config.GPUType)
+	case then < least && len(s.displaced) > 0:
+		return text + unplaced(s)
 	case then < least:
 		return fmt.Sprintf("%s, and %s free in the last round", text, was(then))
 	}

@@ -86,18 +86,19 @@ func TestPassed(t *testing.T) {
 
 // A job that was granted GPUs for which there is no place waits ahead of others, although no reason counts it.
 func TestLine_names_whose_GPUs_lie_scattered(t *testing.T) {
-	w := waiting(
-		policy.Reason{Kind: policy.Evicted, Config: config(1, 8, "a100")},
-		policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 4, "a100"), Value: 4, Limit: 4},
-		policy.Reason{Kind: policy.WaitOrder, Value: 1, Limit: 1})
-	for id, want := range map[job.ID]string{
-		"b": "it needs at least 4 a100 GPUs, and the last round could not give it them; the free GPUs are on too many nodes for a, which comes first",
-		"c": "1 job is ahead of it in the queue (b), and it needs 1 GPU; the free GPUs are on too many nodes for a, which comes first",
+	none := policy.Reason{Kind: policy.WaitNoCapacity, Config: config(1, 4, "a100"), Limit: 4}
+	given := none
+	given.Value = 4
+	for want, why := range map[string]policy.Reason{
+		"it needs at least 4 a100 GPUs, and the last round could not give it them": given,
+		"it needs at least 4 a100 GPUs":                                            none,
+		"1 job is ahead of it in the queue (b), and it needs 1 GPU":                {Kind: policy.WaitOrder, Value: 1, Limit: 1},
 	} {
-		s := explainContext{why: w.jobs[id].why, view: View{Types: []TypeView{{Type: "a100", GPUs: 8, Free: 8}}}}
+		w := waiting(policy.Reason{Kind: policy.Evicted, Config: config(1, 8, "a100")}, given)
+		s := explainContext{why: why, view: View{Types: []TypeView{{Type: "a100", GPUs: 8, Free: 8}}}}
 		w.order().others(&s)
-		if got := s.because(); got != want {
-			t.Errorf("%s: got %q, want %q", id, got, want)
+		if got := s.because(); got != want+"; the free GPUs are on too many nodes for a, which comes first" {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func TestMoved_by_the_placer(t *testing.T) {
 	round(3, policy.Decision{Allocation: a, Placement: on("b"), Why: why}, policy.Decision{Allocation: a, Placement: on("a"), Why: why})
 	text := r.text()
 	life, err := Life(reader(t, text), "j")
-	if got := render(t, life, err); !strings.Contains(got, "moved its 4 t4 GPUs to other nodes: its move made room") {
+	if got := render(t, life, err); !strings.Contains(got, "moved to another node, again with 4 t4 GPUs: its move made room") {
 		t.Errorf("got %s", got)
 	}
 	for minutes := 1; minutes <= 3; minutes++ {

@@ -98,7 +98,7 @@ func TestLife_of_a_job_that_moves_twice(t *testing.T) {
 	r.round(3*m, 0, decided{"j", moved, two, "a0", true})
 	text := r.text()
 	life, err := Life(reader(t, text), "j")
-	if got := render(t, life, err); !strings.Contains(got, "0h02m00s  moved its 2 a100 GPUs to other nodes: ") || !strings.Contains(got, "0h03m00s  moved its 2 a100 GPUs to other nodes: ") {
+	if got := render(t, life, err); !strings.Contains(got, "0h02m00s  moved to another node, again with 2 a100 GPUs: ") || !strings.Contains(got, "0h03m00s  moved to another node, again with 2 a100 GPUs: ") {
 		t.Error(got)
 	}
 	s, err := At(reader(t, text), "j", 3*m)

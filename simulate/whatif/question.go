@@ -70,8 +70,8 @@ type Shift struct {
 // Known reports whether the job's end is known without and with the change.
 func (h *Shift) Known() bool { return certain(&h.Before) && certain(&h.After) }
 
-// StartsSooner returns how much sooner the job starts with the change, computed from the middle of each guess; 0 if
-// unknown.
+// StartsSooner returns how much sooner the job starts with the change: the difference between the midpoints of the two
+// predicted ranges; 0 if one is unknown.
 func (h *Shift) StartsSooner() time.Duration {
 	if !certain(&h.Starts) || !certain(&h.WouldStart) {
 		return 0

@@ -50,8 +50,7 @@ func (m *Model) Knows(t cluster.GPUType) bool {
 	return m.oracle != nil || tm != nil && tm.known
 }
 
-// Same reports whether two models are known to be equal for every allocation and batch size. In mode Oracle it compares
-// the results of Options.Like.
+// Same reports whether m and other are known to predict the same speed for every allocation and batch size.
 func (m *Model) Same(other perf.Model) bool {
 	o, ok := other.(*Model)
 	switch {

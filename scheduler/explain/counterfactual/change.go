@@ -33,7 +33,7 @@ type Change struct {
 	Budget   bool               `json:"-"`                 // NothingHelps: the job waits for the budget, which Find does not vary
 	Earlier  bool               `json:"-"`                 // JobsEnd: the job will probably start before that
 	Ahead    bool               `json:"-"`                 // JobsEnd: all waiting jobs of Jobs are ahead of the job in the queue
-	Of       Totals             `json:"-"`                 // JobsEnd: all jobs of the round; zero if not known
+	Of       Totals             `json:"-"`                 // JobsEnd and FewerGPUs: all jobs of the round; zero if not known
 }
 
 // Totals count the other jobs of a round: Running, Waiting and, of these, Ahead in the queue. Free counts the free GPUs
@@ -107,7 +107,11 @@ func (c *Change) Text(name func(job.ID) string) string {
 	case MorePriority:
 		return fmt.Sprintf("it would get %s if its priority were %s", amount(c.Gets), strconv.FormatFloat(c.Priority, 'f', -1, 64))
 	case FewerGPUs:
-		return fmt.Sprintf("it would get %s if it asked for %s%s", amount(c.Gets), printable.GPUs(c.GPUs, ""), c.each())
+		text := fmt.Sprintf("it would get %s if it asked for %s%s", amount(c.Gets), printable.GPUs(c.GPUs, ""), c.each())
+		if c.Of.Ahead > 0 {
+			text += ": so small a job may pass the jobs ahead of it"
+		}
+		return text
 	case AnotherType:
 		return fmt.Sprintf("it would get %s if it allowed GPUs of type %s", amount(c.Gets), c.Type)
 	case Checkpoints:
@@ -217,7 +221,7 @@ func (c *Change) jobsEnd(name func(job.ID) string) string {
 	if c.Earlier {
 		text += "; it will probably start before all of these have ended"
 	}
-	if c.Rough && len(c.Jobs) > mostNamed {
+	if len(c.Jobs) > mostNamed {
 		return "no small change helps: " + text
 	}
 	return text

@@ -234,6 +234,7 @@ func (f *finder) fewer(n int) *Change {
 	if !f.helps(c, f.with(asking(c.GPUs))) {
 		return nil
 	}
+	c.Of = f.totals(c.Gets.GPUType)
 	return c
 }
 
