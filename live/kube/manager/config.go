@@ -39,9 +39,9 @@ type LeaderElection struct {
 	Enabled       bool            `json:"enabled"`
 	Namespace     string          `json:"namespace,omitempty"` // default oxgang-system
 	Name          string          `json:"name,omitempty"`      // default oxgang-leader
-	LeaseDuration metav1.Duration `json:"leaseDuration"`       // default 15 s
-	RenewDeadline metav1.Duration `json:"renewDeadline"`       // default 10 s
-	RetryPeriod   metav1.Duration `json:"retryPeriod"`         // default 2 s
+	LeaseDuration metav1.Duration `json:"leaseDuration"`       // default 8 s
+	RenewDeadline metav1.Duration `json:"renewDeadline"`       // default 5 s
+	RetryPeriod   metav1.Duration `json:"retryPeriod"`         // default 1.5 s
 }
 
 // An Address is a listen address; empty: off.
@@ -81,8 +81,8 @@ func DefaultConfig() Config {
 	return Config{
 		TypeMeta: metav1.TypeMeta{APIVersion: ConfigVersion, Kind: ConfigKind},
 		LeaderElection: LeaderElection{
-			Enabled: true, Namespace: "oxgang-system", Name: "oxgang-leader", LeaseDuration: metav1.Duration{Duration: 15 * time.Second},
-			RenewDeadline: metav1.Duration{Duration: 10 * time.Second}, RetryPeriod: metav1.Duration{Duration: 2 * time.Second},
+			Enabled: true, Namespace: "oxgang-system", Name: "oxgang-leader", LeaseDuration: metav1.Duration{Duration: 8 * time.Second},
+			RenewDeadline: metav1.Duration{Duration: 5 * time.Second}, RetryPeriod: metav1.Duration{Duration: 1500 * time.Millisecond},
 		},
 		Metrics: Metrics{Address: Address{":8080"}, Secure: true}, Health: Address{":8081"}, Agents: Agents{Address: Address{":8443"}, Audience: "oxgang-agents", Names: []string{"oxgang-agents.oxgang-system.svc"}},
 		Log: Log{Format: "json", Level: "info"}, Client: Client{QPS: 200, Burst: 400},

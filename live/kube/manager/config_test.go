@@ -19,7 +19,7 @@ func TestLoad(t *testing.T) {
 		{"a key twice", head + "journals: a\njournals: b\n", `key "journals" already set`},
 		{"another kind", "apiVersion: v1\nkind: ConfigMap\n", "it is a ConfigMap of v1, want a " + ConfigKind},
 		{"no YAML", "{", "yaml"},
-		{"a lease shorter than its renewal", head + "leaderElection: {leaseDuration: 5s}\n", "renewDeadline 10s, leaseDuration 5s, want them more than 0 and ascending"},
+		{"a lease shorter than its renewal", head + "leaderElection: {leaseDuration: 4s}\n", "renewDeadline 5s, leaseDuration 4s, want them more than 0 and ascending"},
 		{"a format that nobody knows", head + "log: {format: xml}\n", `log.format "xml", want json or text`},
 		{"a level that nobody knows", head + "log: {level: loud}\n", `log.level "loud", want debug`},
 		{"tokens for nobody", head + "agents: {audience: ''}\n", "agents.audience is empty"},

@@ -116,7 +116,7 @@ func Serve(t testing.TB, c *rig.Cluster, s Setup) *rig.Process {
 func (s *Setup) yaml() string {
 	lease := strings.Fields(s.Lease)
 	if len(lease) != 3 {
-		lease = []string{"15s", "10s", "2s"}
+		lease = []string{"8s", "5s", "1500ms"}
 	}
 	return fmt.Sprintf(`apiVersion: config.oxgang.dev/v1alpha1
 kind: SchedulerConfiguration

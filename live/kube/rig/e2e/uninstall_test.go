@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -27,14 +28,34 @@ func TestUninstall(t *testing.T) {
 		t.Skip("starts a control plane")
 	}
 	c := rig.Start(t, rig.Options{Nodes: []rig.Nodes{{Type: "a100", Count: 1}}})
-	b := &bench{T: t, Cluster: c, k: Client(t, c.Config)}
-	objects, rights := b.objects(), b.rights()
-
 	dist := Root + "/deploy/dist/"
-	if err := c.Install(t.Context(), dist+"install.yaml", dist+"rights/recommend.yaml", dist+"rights/admit.yaml", dist+"rights/resize.yaml"); err != nil {
-		t.Fatal(err)
-	}
-	p := Serve(t, c, Setup{Config: c.AsServiceAccount("oxgang-system", "oxgang"), Elects: true, LeaseNamespace: "oxgang-system", Agents: "127.0.0.1:0", Names: []string{"localhost"}})
+	t.Run("kubectl", func(t *testing.T) {
+		b := &bench{T: t, Cluster: c, k: Client(t, c.Config)}
+		b.leavesNothing(func() {
+			if err := c.Install(t.Context(), dist+"install.yaml", dist+"rights/recommend.yaml", dist+"rights/admit.yaml", dist+"rights/resize.yaml"); err != nil {
+				t.Fatal(err)
+			}
+		}, func() { b.delete(dist+"rights/resize.yaml", dist+"install.yaml") })
+	})
+	t.Run("Helm", func(t *testing.T) {
+		b := &bench{T: t, Cluster: c, k: Client(t, c.Config)}
+		chart := Root + "/deploy/charts/oxgang"
+		b.leavesNothing(func() { helm(t, c, "install", "oxgang", chart, "--create-namespace", "--set", "rbac.mode=Resize") }, func() {
+			helm(t, c, "uninstall", "oxgang")
+			if err := b.k.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "oxgang-system"}}); err != nil {
+				t.Fatal(err)
+			}
+			b.delete(chart + "/crds")
+		})
+	})
+}
+
+// leavesNothing installs Oxgang, uses it and removes it, and compares the objects of the cluster.
+func (b *bench) leavesNothing(install, remove func()) {
+	b.Helper()
+	objects, rights := b.objects(), b.rights()
+	install()
+	p := Serve(b.T, b.Cluster, Setup{Config: b.AsServiceAccount("oxgang-system", "oxgang"), Elects: true, LeaseNamespace: "oxgang-system", Agents: "127.0.0.1:0", Names: []string{"localhost"}})
 	for _, name := range []string{"train", "other"} {
 		q := Queue(name, v1alpha1.Resize, "oxgang")
 		if name == "other" {
@@ -46,18 +67,17 @@ func TestUninstall(t *testing.T) {
 	b.removed("other")
 	b.patch(`{"spec":{"mode":"Observe"}}`)
 	if err := p.Kill(); err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
-	b.delete(dist+"rights/resize.yaml", dist+"install.yaml")
-
-	Until(t.Context(), t, within, "the cluster is as before", func() error {
+	remove()
+	Until(b.Context(), b, within, "the cluster is as before", func() error {
 		if more := without(b.objects(), objects); len(more) > 0 {
 			return errNot("%d more objects: %v", len(more), more)
 		}
 		return nil
 	})
 	if now := b.rights(); !slices.Equal(now, rights) {
-		t.Errorf("rights after the removal: %v, want %v", now, rights)
+		b.Errorf("rights after the removal: %v, want %v", now, rights)
 	}
 }
 
