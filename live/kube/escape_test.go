@@ -193,3 +193,36 @@ func TestEscape_by_a_spoilt_annotation(t *testing.T) {
 		}
 	})
 }
+
+// A running job that somebody suspends stays suspended, also under the next leader. Others get its GPUs. It starts again
+// when its annotation is removed.
+func TestSuspended_by_somebody(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		twin := newTwin()
+		s := newStage(t, twin, options(v1alpha1.Resize), "fifo")
+		defer s.end()
+		twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 4})
+		s.live(15 * time.Second)
+		j := twin.Job("a")
+		j.Spec.Suspend = new(true)
+		twin.Update(j)
+		twin.Submit(queue, &kubetest.Ask{Name: "b", Workers: 2, GPUs: 4, Looks: 300})
+		s.live(time.Minute)
+		s.crash()
+		s.live(time.Minute)
+		if a, b := places(twin, "a"), places(twin, "b"); a != "" || b == "" || !*twin.Job("a").Spec.Suspend {
+			t.Errorf("a runs at %q and b at %q, want only b, and a suspended", a, b)
+		}
+		s.live(5 * time.Minute) // b ends
+		if a := places(twin, "a"); a != "" {
+			t.Errorf("a runs at %q, want it suspended", a)
+		}
+		j = twin.Job("a")
+		delete(j.Annotations, v1alpha1.Started)
+		twin.Update(j)
+		s.live(30 * time.Second)
+		if places(twin, "a") == "" {
+			t.Error("a does not run without its annotation")
+		}
+	})
+}

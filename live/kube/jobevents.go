@@ -114,7 +114,7 @@ const nowhere = "(none: retried later)"
 // describe sends a changed specification to the scheduler. Values from the job's program stay until it sends new
 // ones.
 func (w *jobEvents) describe(e *jobstate.Job) {
-	spec, unfit := e.Spec, e.Parsed.Spec == nil || w.beyond(e.Parsed.Spec)
+	spec, unfit := e.Spec, e.Parsed.Spec == nil || e.Parsed.OnHold || w.beyond(e.Parsed.Spec)
 	if unfit && e.Wants() { // the old one stays
 		return
 	}

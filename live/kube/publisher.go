@@ -108,6 +108,8 @@ func (w *publisher) verdict(s *observe.Observation, f *observe.ObservedJob, a *v
 	v := verdict{object: f.Object, scheduled: a.GPUs > 0}
 	e := w.table.ByID[job.ID(f.Parsed.UID)]
 	switch why := w.refuses(f); {
+	case f.Parsed.OnHold:
+		v.scheduled, v.reason, v.message = false, NotManaged, why
 	case why != "":
 		v.scheduled, v.reason, v.message = false, Misconfigured, why
 	case w.o.Acts() && !s.Ours[f.Parsed.UID] && !s.Beyond[f.Parsed.UID], f.Parsed.OptOut:

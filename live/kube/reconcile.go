@@ -171,6 +171,9 @@ func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 		if err := e.WholeWorkers(&e.Held); err != nil { // its workers' requests have changed since the plan
 			w.lose(e, err.Error())
 		}
+		if e.Parsed.OnHold {
+			w.lose(e, "somebody suspended it")
+		}
 		w.describe(e)
 		w.watch(e)
 	}

@@ -53,12 +53,12 @@ func TestWrites_changeNothingElse(t *testing.T) {
 		want []string
 	}{
 		"job started as it asks": {"job.yaml", start(4, 0, 0), []string{
-			"/metadata/annotations/oxgang.dev/epoch", "/spec/suspend", pod + "/metadata/labels/oxgang.dev/generation",
+			"/metadata/annotations/oxgang.dev/epoch", "/metadata/annotations/oxgang.dev/started", "/spec/suspend", pod + "/metadata/labels/oxgang.dev/generation",
 			pod + "/metadata/labels/oxgang.dev/job-uid", pod + "/metadata/labels/oxgang.dev/queue", pod + "/metadata/labels/oxgang.dev/workers",
 			pod + "/spec/schedulingGates",
 		}},
 		"job started with less": {"job.yaml", start(2, 20, 100<<30), []string{
-			asked, "/metadata/annotations/oxgang.dev/epoch", "/spec/completions", "/spec/parallelism", "/spec/suspend",
+			asked, "/metadata/annotations/oxgang.dev/epoch", "/metadata/annotations/oxgang.dev/started", "/spec/completions", "/spec/parallelism", "/spec/suspend",
 			pod + "/metadata/labels/oxgang.dev/generation", pod + "/metadata/labels/oxgang.dev/job-uid", pod + "/metadata/labels/oxgang.dev/queue",
 			pod + "/metadata/labels/oxgang.dev/workers",
 			pod + "/spec/containers/0/resources/limits/memory", pod + "/spec/containers/0/resources/requests/cpu",
@@ -67,7 +67,7 @@ func TestWrites_changeNothingElse(t *testing.T) {
 		"job started on nodes that are rented": {"job.yaml", func(k Kind, o *unstructured.Unstructured) error {
 			return k.Start(o, &Grant{Epoch: 1, Generation: 1, Workers: 4, Stays: true})
 		}, []string{
-			"/metadata/annotations/oxgang.dev/epoch", "/spec/suspend", pod + "/metadata/annotations/karpenter.sh/do-not-disrupt", pod + "/metadata/labels/oxgang.dev/generation",
+			"/metadata/annotations/oxgang.dev/epoch", "/metadata/annotations/oxgang.dev/started", "/spec/suspend", pod + "/metadata/annotations/karpenter.sh/do-not-disrupt", pod + "/metadata/labels/oxgang.dev/generation",
 			pod + "/metadata/labels/oxgang.dev/job-uid", pod + "/metadata/labels/oxgang.dev/queue", pod + "/metadata/labels/oxgang.dev/workers",
 			pod + "/spec/schedulingGates",
 		}},
@@ -79,14 +79,14 @@ func TestWrites_changeNothingElse(t *testing.T) {
 		"trainjob stopped": {"trainjob.yaml", stop, []string{"/metadata/annotations", "/spec/suspend"}},
 		"rayjob stopped":   {"rayjob.yaml", stop, stopped},
 		"jobset started": {"jobset.yaml", start(6, 20, 1<<30), []string{
-			"/metadata/annotations/oxgang.dev/epoch", "/spec/replicatedJobs/1/template/spec/template/metadata",
+			"/metadata/annotations/oxgang.dev/epoch", "/metadata/annotations/oxgang.dev/started", "/spec/replicatedJobs/1/template/spec/template/metadata",
 			"/spec/replicatedJobs/1/template/spec/template/spec/schedulingGates", "/spec/suspend",
 		}},
 		"trainjob started": {"trainjob.yaml", start(4, 20, 1<<30), []string{
 			"/metadata/annotations", "/spec/runtimePatches", "/spec/suspend",
 		}},
 		"rayjob started with more": {"rayjob.yaml", start(6, 20, 1<<30), []string{
-			asked, "/metadata/annotations/oxgang.dev/epoch", "/spec/rayClusterSpec/workerGroupSpecs/1/maxReplicas",
+			asked, "/metadata/annotations/oxgang.dev/epoch", "/metadata/annotations/oxgang.dev/started", "/spec/rayClusterSpec/workerGroupSpecs/1/maxReplicas",
 			"/spec/rayClusterSpec/workerGroupSpecs/1/replicas", "/spec/rayClusterSpec/workerGroupSpecs/1/template/metadata/labels/oxgang.dev/generation",
 			"/spec/rayClusterSpec/workerGroupSpecs/1/template/metadata/labels/oxgang.dev/job-uid",
 			"/spec/rayClusterSpec/workerGroupSpecs/1/template/metadata/labels/oxgang.dev/queue",

@@ -25,6 +25,7 @@ type Job struct {
 	Suspended     bool
 	OptOut        bool
 	Kueue         bool // a Kueue queue suspends and resumes it
+	OnHold        bool // suspended by somebody else after the scheduler had started it
 	Gated         bool // our AdmissionGate keeps Kueue from admitting it
 	Sliced        bool // Kueue admits it in slices
 	Ended         *Ending

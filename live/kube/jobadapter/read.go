@@ -105,6 +105,7 @@ func (a *adapter) shape(j *Job, o *unstructured.Unstructured, s *shape) {
 		if err == nil {
 			j.Generation = max(0, n)
 		}
+		j.OnHold = j.Suspended && !j.Kueue && o.GetAnnotations()[v1alpha1.Started] != ""
 		j.Part = nil // it was started by itself, so its owner was written afterwards
 		j.Node = s.aimed(o)
 	}

@@ -63,6 +63,9 @@ func (a *adapter) start(o *unstructured.Unstructured, g *Grant) error {
 	}
 	release(o)
 	Stamp(o, g.Epoch)
+	if o.GetLabels()[kueueQueue] == "" { // Kueue suspends its jobs itself
+		annotate(o, v1alpha1.Started, "true")
+	}
 	return nil
 }
 
@@ -97,6 +100,7 @@ func (a *adapter) Stop(o *unstructured.Unstructured, epoch int64) error {
 // Suspend suspends a job of any kind, even if it names a Kueue queue. It records the epoch.
 func Suspend(o *unstructured.Unstructured, epoch int64) {
 	grow(o.Object, "spec")["suspend"] = true
+	annotate(o, v1alpha1.Started, "")
 	Stamp(o, epoch)
 }
 

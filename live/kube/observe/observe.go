@@ -272,6 +272,8 @@ func (f *ObservedJob) runs() bool {
 // Refuses returns a message for users why job f cannot be scheduled, or "" if it can.
 func (ob *Observer) Refuses(f *ObservedJob) string {
 	switch {
+	case f.Parsed.OnHold:
+		return "somebody suspended it, so its GPUs are free; to let it start again, remove its annotation " + v1alpha1.Started
 	case !ob.allows(f.Parsed.Namespace):
 		return fmt.Sprintf("namespace %s may not use queue %s: add it to the queue's spec.namespaces", f.Parsed.Namespace, ob.options.Queue.Name)
 	case f.Parsed.Spec != nil && ob.options.MostGPUs(f.Parsed.Namespace) > 0 && f.Parsed.Spec.GPUs > ob.options.MostGPUs(f.Parsed.Namespace):

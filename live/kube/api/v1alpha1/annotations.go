@@ -43,6 +43,9 @@ const (
 	// Asked, an annotation on a job that the scheduler has sized, stores the user's original request and the current
 	// size.
 	Asked = "oxgang.dev/asked"
+	// Started, an annotation on a job, is set while the scheduler lets the job run. If the job is suspended with it,
+	// somebody else has suspended it, and it waits until the annotation is removed.
+	Started = "oxgang.dev/started"
 	// PlacementGate, a scheduling gate on pods, is removed when the scheduler assigns them a node.
 	PlacementGate = "oxgang.dev/placement"
 	// AdmissionGate, a value in a job's annotation kueue.x-k8s.io/admission-gated-by, keeps Kueue from admitting the
