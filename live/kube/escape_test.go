@@ -226,3 +226,17 @@ func TestSuspended_by_somebody(t *testing.T) {
 		}
 	})
 }
+
+// A running job whose parallelism is set to 0 does not keep its planned GPUs.
+func TestEscape_by_no_workers(t *testing.T) {
+	bubble(t, "", func(t *testing.T) {
+		w, twin, _ := escaping(t)
+		j := twin.Job("a")
+		j.Spec.Parallelism = new(int32(0))
+		twin.Update(j)
+		pass(t, w, twin)
+		if lost := exits(news(t, w)); len(lost) != 1 || lost[0].Outcome != scheduler.Lost {
+			t.Errorf("exits %+v, want that a has lost its GPUs", lost)
+		}
+	})
+}

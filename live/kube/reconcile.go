@@ -171,8 +171,11 @@ func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 		if err := e.WholeWorkers(&e.Held); err != nil { // its workers' requests have changed since the plan
 			w.lose(e, err.Error())
 		}
-		if e.Parsed.OnHold {
+		switch {
+		case e.Parsed.OnHold:
 			w.lose(e, "somebody suspended it")
+		case e.Parsed.Kind == "Job" && e.Parsed.Workers < 1:
+			w.lose(e, "its parallelism is 0")
 		}
 		w.describe(e)
 		w.watch(e)
