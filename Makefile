@@ -169,7 +169,7 @@ kube-build:
 
 # kube-quick: the shortest tests of kube-test, without real nodes and third-party controllers
 kube-quick: kube-vet kube-build
-	cd live/kube/rig && OXGANG_BROWSER=1 $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./api ./audit ./tenant ./train
+	cd live/kube/rig && RAPID_SEED=$(SEED) OXGANG_BROWSER=1 $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./api ./audit ./tenant ./train
 	cd live/kube/rig && $(GO) test -count=1 -timeout $(RIGTIME) $(RIGFLAGS) -run '$(QUICK)' ./e2e
 QUICK = ^(TestResize|TestInstalled|TestScheduler|TestTenant)
 
