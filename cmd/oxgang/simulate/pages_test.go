@@ -143,7 +143,7 @@ var (
 	inLine = regexp.MustCompile(`(?m)^  (afterwards) its record shows that (\S+) later `)
 	of     = regexp.MustCompile(`(?:of the|among) (\d+) jobs?\b`)
 	rest   = regexp.MustCompile(`would get (\d+) more|(\d+) more would be free`)
-	has    = regexp.MustCompile(`(?:running on|got) (\d+) `)
+	has    = regexp.MustCompile(`(?:running on|got) (\d+) (?:\S+ )?(?:GPU|CPU)`)
 )
 
 // contradictions returns what the page of a job says against itself, or against that of a job that it names.
