@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Continuing counts the GPUs of running jobs that are left out of a snapshot because they keep their GPUs
-// (Traits.Keeps). A shorter snapshot saves time. The counts are valid for one round, and policies must not modify them.
+// Continuing counts the GPUs of running jobs that a snapshot omits because they keep their GPUs (Traits.Keeps). The
+// counts are valid for one round. Policies must not modify them.
 type Continuing struct {
 	// number of omitted jobs
 	Jobs   int

@@ -28,9 +28,8 @@ func FillProportional(s *Snapshot, p *Plan) {
 }
 
 // Cells returns the amounts of CPUs and memory per GPU that are worth giving to job j on GPU type t, if at most perNode
-// GPUs share a node; see perf.Sensitivity.Cells. rate is the speed of one GPU that never waits for input, in samples
-// per second. If j's sensitivity is unknown, or t does not count CPUs, the only amount is the share proportional to
-// GPUs.
+// GPUs share a node. rate is the samples per second of one GPU that never waits for input. If j's sensitivity is
+// unknown, or t does not count CPUs, the only amount is the share proportional to GPUs.
 func (j *Job) Cells(rate float64, t *cluster.TypeInfo, perNode int) []perf.Cell {
 	if j.Sensitivity == nil || !t.Counts() {
 		share := t.Proportional(cluster.Configuration{GPUs: 1})
@@ -41,9 +40,9 @@ func (j *Job) Cells(rate float64, t *cluster.TypeInfo, perNode int) []perf.Cell 
 	return j.Sensitivity.Cells(rate, t.Share, most)
 }
 
-// Expected returns the batch size that job j will use on allocation a if the plan chose batch size b. This is b if it
-// is not zero. Otherwise it is the submitted size if j may not adapt it, or else the size with the highest goodput. The
-// job must have a model.
+// Expected returns the batch size that job j, which must have a model, will use on allocation a. This is b, the plan's
+// choice, unless b is zero. Then it is the submitted size if j may not adapt it, else the size with the highest
+// goodput.
 func (j *Job) Expected(a cluster.Allocation, b job.BatchSize) job.BatchSize {
 	n, l := a.GPUs/j.ReplicaGPUs(a.GPUType), j.BatchLimits()
 	switch {

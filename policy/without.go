@@ -117,12 +117,11 @@ func (r *Reason) Remember(m *memory.Codec) {
 	m.Fields((*uint8)(&r.Kind), &r.Config, &r.Value, &r.Limit)
 }
 
-// Speed returns two estimates for job j on allocation a. rate is its progress per second, in samples at the efficiency
-// of its initial batch size. pass is the number of samples that one replica processes in one step. Both are 0 if j has
-// no model.
+// Speed estimates rate, the progress of job j on allocation a per second, in samples at the efficiency of its initial
+// batch size, and pass, the samples that one replica processes in one step. Both are 0 if j has no model.
 //
 // The batch size is the last reported one if neither the batch size nor the number of GPUs may be adapted. Otherwise it
-// is the result of AsSubmitted, or, if that is zero, the batch size that the agent would choose.
+// is the result of AsSubmitted, or, if that is zero, the agent's choice.
 func (j *Job) Speed(a cluster.Allocation) (rate, pass float64) {
 	if j.Perf == nil {
 		return 0, 0
@@ -131,9 +130,8 @@ func (j *Job) Speed(a cluster.Allocation) (rate, pass float64) {
 	return perf.Goodput(j.Perf, a, j.Replicas(&a), b), float64(b.PerReplica())
 }
 
-// Throughput returns two estimates for job j on allocation a, with the batch size that Speed uses. rate is
-// the samples per second, and step is the samples that all replicas process in one step. Both are 0 if j
-// has no model.
+// Throughput estimates rate, the samples of job j on allocation a per second, and step, the samples that all replicas
+// process in one step, with the batch size that Speed uses. Both are 0 if j has no model.
 func (j *Job) Throughput(a cluster.Allocation) (rate, step float64) {
 	if j.Perf == nil {
 		return 0, 0

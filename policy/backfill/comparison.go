@@ -38,13 +38,12 @@ const mostVisits = 2_000_000
 type lookahead struct {
 	Schedule
 	from   time.Time
-	visits int // so far
+	visits int
 }
 
-// Expect predicts what Compare will return for a job that still waits in the simulation, once it has started there. It
-// assumes that no further job is submitted and that all jobs take as long as expected. Later jobs queue behind this job
-// and can delay it only by backfilling on GPUs that are not reserved for it. ok is false if the job does not wait in
-// the simulation, would end more than a century later, or would start only after too many events.
+// Expect predicts the Comparison of a job that still waits in the simulation, assuming that no further job is submitted
+// and that all jobs take as long as expected. ok is false if the job does not wait there, would end more than a century
+// later, or would start only after too many events.
 //
 // Cost: the first call after Advance copies the schedule. The copy then runs ahead as far as any call needs, for at
 // most mostVisits job visits.

@@ -55,7 +55,6 @@ func (r *round) full() bool {
 	return !slices.ContainsFunc(r.free, func(n int) bool { return n > 0 })
 }
 
-// fastest returns the option with the most progress on which a twin may start now; -1 if there is none.
 func (r *round) fastest(t *virtualJob) int {
 	best, on := -1, -1
 	for i := range t.options {
@@ -71,7 +70,6 @@ func (r *round) fastest(t *virtualJob) int {
 	return best
 }
 
-// outlasted reports whether a twin that starts now on type k still runs when the reservation begins there.
 func (r *reservation) outlasted(k int, lasts time.Duration) bool {
 	return r != nil && r.kind == k && lasts > r.in
 }
@@ -86,7 +84,6 @@ func (r *round) grant(t *virtualJob, i int) {
 	}
 }
 
-// reserve returns the reservation of a twin that does not fit, on the type on which it would end first.
 func (r *round) reserve(t *virtualJob) *reservation {
 	best, end := &reservation{kind: -1}, time.Duration(0)
 	for i := range t.options {

@@ -19,7 +19,7 @@ import (
 type Option struct {
 	cluster.Configuration
 	Rate  float64 // current progress per second on this type, above 0
-	spent float64 // seconds that the job's progress so far takes there, at the rates of the time
+	spent float64 // seconds that the job's progress so far would have taken on this type
 }
 
 // A virtualJob is the virtual counterpart of a job.
@@ -59,7 +59,6 @@ func startedBefore(a, b *virtualJob) int {
 	return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.id, b.id))
 }
 
-// update adopts the present state of its job. options are the job's options if the twin is stale.
 func (t *virtualJob) update(j *policy.Job, options []Option, w Work, now time.Time) {
 	did := max(0, w.Done-t.reached)
 	t.spend(did / 2)
@@ -75,13 +74,11 @@ func (t *virtualJob) update(j *policy.Job, options []Option, w Work, now time.Ti
 	}
 }
 
-// stale reports whether the twin has rates of another model.
 func (t *virtualJob) stale(j *policy.Job) bool {
 	m := t.model
 	return m == nil || m.Spec != j.Spec || m.Perf != j.Perf || m.Limits != j.Limits
 }
 
-// spend counts, for each option, the seconds that so much progress takes there.
 func (t *virtualJob) spend(did float64) {
 	for i := range t.options {
 		t.options[i].spent += did / t.options[i].Rate
@@ -111,7 +108,6 @@ func (t *virtualJob) adopt(all []Option, done float64) {
 
 func (t *virtualJob) runs() bool { return t.on >= 0 && t.ended.IsZero() }
 
-// stop returns a running twin to waiting, and keeps the part of its work that it has done.
 func (t *virtualJob) stop(now time.Time) {
 	need := t.needs(&t.options[t.on])
 	if did := now.Sub(t.since).Seconds() - t.restart; did > 0 && need > 0 {

@@ -79,7 +79,6 @@ func (p *pool) pieces(gang, gpus int) []piece {
 	return []piece{{gang, whole, gpus - rest, true}, {gang, scatter, rest, true}}
 }
 
-// place takes the GPUs of gangs of these sizes. The result has the nodes of each gang; nil: it finds none.
 func (p *pool) place(gangs []int) [][]share {
 	at, dropped := make([][]share, len(gangs)), make([]bool, len(gangs))
 	var queue []piece

@@ -113,7 +113,6 @@ func (s *Schedule) compare(snapshot *policy.Snapshot, work func(int) Work) {
 	}
 }
 
-// resume starts the twin of a job that ran before the schedule began, on the GPUs that the job requests.
 func (s *Schedule) resume(t *virtualJob, j *policy.Job, now time.Time) bool {
 	k := s.typeOf(j.Allocation.GPUType)
 	if k < 0 || now.Sub(j.Submitted) <= 0 || s.round > 1 {

@@ -217,7 +217,6 @@ func (p *Policy) remaining(j *policy.Job) float64 {
 	return max(left, 1e-9*j.Target)
 }
 
-// amounts returns the GPU counts that are tried for a job: all within a node, and whole nodes.
 func amounts(j *policy.Job, o *cluster.Offer, widest int) []int {
 	t, node := o.Node.GPUType, o.Node.Capacity.GPUs
 	if !j.Adaptivity.Has(job.GPUCount) {

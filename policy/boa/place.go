@@ -166,7 +166,6 @@ func (r *round) free(y *pool) int {
 	return total
 }
 
-// open adds a node of an offer to its pool, or of another offer of such nodes if the provider has no more.
 func (r *round) open(y *pool, offer int) bool {
 	if offer >= len(r.s.Rentals) {
 		return false

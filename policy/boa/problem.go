@@ -111,8 +111,8 @@ func (p *Problem) points(s *perf.ClassStats, epoch, offer, widest int) []convex.
 	return to
 }
 
-// ByNode makes the problem charge for whole nodes. fill, in (0, 1], is the fraction of a shared node's GPUs that
-// jobs use on average. Without ByNode the problem charges only for the GPUs of jobs, as in the paper.
+// ByNode makes the problem charge for whole nodes, not only for the GPUs of jobs as in the paper. fill, in (0, 1], is
+// the mean fraction of a shared node's GPUs that jobs use.
 func (p *Problem) ByNode(fill float64) {
 	p.convex.Costs = func(kind, width int) float64 {
 		o := &p.Offers[kind]

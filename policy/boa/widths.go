@@ -150,8 +150,6 @@ func (p *Policy) take(computed any) {
 // drift is the relative change of budget or fill that triggers a computation.
 const drift = 0.05
 
-// drifted reports whether widths are outdated: the number of classes changed, or some inputs did and
-// Recompute has passed.
 func (p *Policy) drifted(at time.Time, now *inputs) bool {
 	was := &p.asked
 	switch {

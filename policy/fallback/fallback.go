@@ -67,12 +67,11 @@ type State struct {
 	Active   bool  // the queue planned
 }
 
-// A Policy wraps another policy, and plans by a simple queue while the wrapped policy fails. Its plans
-// depend on the snapshots, and on what the wrapped policy returns and when. Each round in which it does not
-// return counts as another failure. It is not safe for concurrent use.
+// A Policy wraps another policy, and plans by a simple queue while the wrapped policy fails. Each round in which an
+// unfinished Plan of the wrapped policy still runs counts as another failure. It is not safe for concurrent use.
 //
-// Deviation: a goroutine may outlive Plan, because a policy that ignores its context cannot be stopped, and
-// must not stop the scheduler.
+// Deviation: a goroutine may outlive Plan, because a policy that ignores its context cannot be stopped, and must not
+// stop the scheduler.
 type Policy struct {
 	wrapped policy.Policy
 	simple  policy.Policy

@@ -62,7 +62,6 @@ func (p *Program) lower(r *Row, i int, least float64) float64 {
 	return least
 }
 
-// leastOf returns the smaller of least and the goodputs of columns first to end-1, of one GPU type.
 func (p *Program) leastOf(r *Row, first, end int, least float64) float64 {
 	switch {
 	case end == first:

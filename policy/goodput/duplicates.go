@@ -71,7 +71,6 @@ func (a *Alike[Also, T]) First(j *policy.Job, also Also, value T) (first T, ok b
 	return first, false
 }
 
-// duplicates separates rows of waiting jobs whose goodputs equal the goodputs of an earlier row.
 func (p *Program) duplicates(stale []staleRow) (first []staleRow, later []duplicateRow) {
 	if len(stale) < 2 {
 		return stale, nil

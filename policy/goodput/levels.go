@@ -140,7 +140,6 @@ type option struct {
 	mmkp.Choice
 }
 
-// stage solves a program of the options of rows, within the resources there, and returns its prices.
 func (l *levelled) stage(rows []int, options func(*Row) []option, there []float64) ([]float64, error) {
 	var owners []int
 	var all [][]option
@@ -282,7 +281,6 @@ func (l *levelled) before(i int) bool {
 	return l.fitsOn(i, l.alone[l.of[i]/2]) && !l.fitsOn(i, l.left[l.of[i]])
 }
 
-// forTenants reports whether row i waits for shares within its level, not for earlier levels.
 func (l *levelled) forTenants(i int) bool {
 	if r := l.rows[i]; r.evicted {
 		return l.reclaimed[r]

@@ -37,7 +37,6 @@ func (r *Row) copied() *Row {
 	return &c
 }
 
-// own gives the row its own slices, before it changes one of them.
 func (r *Row) own() {
 	if !r.shared {
 		return

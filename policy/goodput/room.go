@@ -97,7 +97,6 @@ type site struct {
 	wasted float64
 }
 
-// place finds nodes for a configuration, with equal parts on each, and stops the jobs in its way.
 func (m *room) place(c *cluster.Configuration, now time.Time) {
 	each := (c.GPUs + c.Nodes - 1) / max(1, c.Nodes)
 	var sites []site
@@ -121,7 +120,6 @@ func (m *room) place(c *cluster.Configuration, now time.Time) {
 	}
 }
 
-// site returns the jobs to stop for so many GPUs on a node; false if even that is not enough.
 func (m *room) site(n, gpus int, now time.Time) (site, bool) {
 	s, free := site{node: n, level: math.MaxInt}, m.free[n]
 	all := slices.DeleteFunc(slices.Clone(m.later[n]), func(r *Row) bool { return r.evicted })

@@ -42,7 +42,6 @@ func (p leveller) planGuaranteed(ctx context.Context, now time.Time, rows []*Row
 	return p.planLevels(ctx, now, rows, []int{rows[0].Level}, short)
 }
 
-// lacking adds the tenants that a solution leaves short, and reports whether it added any.
 func (p leveller) lacking(rows []*Row, sol *mmkp.Solution, short tenants) (added bool) {
 	spare := p.spare(rows, sol)
 	for _, r := range rows {
@@ -53,7 +52,6 @@ func (p leveller) lacking(rows []*Row, sol *mmkp.Solution, short tenants) (added
 	return added
 }
 
-// spare returns the resources that each tenant has left of its share; 0 where it borrows.
 func (p leveller) spare(rows []*Row, sol *mmkp.Solution) map[*Tenant][]float64 {
 	whole, _ := couple(p.cluster.Types(), p.o.Cells)
 	used := make(map[*Tenant][]float64)
@@ -131,7 +129,6 @@ func (l *levelled) guarantee(level int) ([]float64, error) {
 	return highest, nil
 }
 
-// keep lets borrowing jobs keep what they hold, and then their claims, while there is room.
 func (l *levelled) keep(level int) error {
 	for _, options := range []func(*Row) []option{l.staying, l.promised} {
 		if _, err := l.stage(l.at[level], l.unserved(options), l.there()); err != nil {

@@ -90,10 +90,9 @@ func Intake(j *policy.Job, c cluster.Configuration) float64 {
 	return j.Intake(c, j.AsSubmitted(&cluster.Allocation{Configuration: c}))
 }
 
-// Cells returns the amounts of CPUs and memory that are worth giving to job j on configuration c of type t, if at most
-// perNode GPUs share a node. They are sorted by ascending speed. The first amount is at most the share proportional to
-// GPUs. If j's speed is unknown, that share is the only amount. If j cannot run with that share, it comes first, with
-// rate 0.
+// Cells returns the amounts of CPUs and memory worth giving to job j on configuration c of type t, by ascending speed,
+// if at most perNode GPUs share a node. The first is at most the share proportional to GPUs. It is the only one if j's
+// speed is unknown, and has rate 0 if j cannot run with that share.
 func Cells(j *policy.Job, t *cluster.TypeInfo, c cluster.Configuration, perNode int) []perf.Cell {
 	share := t.Proportional(cluster.Configuration{GPUs: 1})
 	fair := perf.Cell{CPUs: share.CPUs, Memory: share.Memory}

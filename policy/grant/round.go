@@ -148,7 +148,6 @@ func (r *Round) Lacks(i, widest, least int) {
 	d.Why = policy.Reason{Kind: policy.WaitNoCapacity, Config: want, Value: float64(r.free[widest]), Limit: float64(want.GPUs)}
 }
 
-// started returns the reason for a grant, with the job's speed on a and on its present GPUs; 0 is unknown.
 func started(j *policy.Job, a *cluster.Allocation, speed, held float64) policy.Reason {
 	before, now := j.Allocation.Configuration, a.Configuration
 	why := policy.Reason{Config: before, Value: speed, Limit: held}

@@ -167,8 +167,6 @@ func (p *Policy) unplaced(r *round, i int) {
 	}
 }
 
-// roomiest returns the usable GPU type of a flavor with the most free GPUs, and the job's size
-// there; -1: none.
 func (r *round) roomiest(i, flavor int) (t, size int) {
 	j := r.Snapshot.Jobs[i]
 	t = -1
@@ -180,8 +178,6 @@ func (r *round) roomiest(i, flavor int) (t, size int) {
 	return t, size
 }
 
-// widest returns the flavor with the most free quota among those whose total quota is enough for
-// job i; -1: none.
 func (r *round) widest(i int) (flavor, left int) {
 	flavor = -1
 	j := r.Snapshot.Jobs[i]

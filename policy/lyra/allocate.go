@@ -160,7 +160,6 @@ func (w *watch) add(servers int, long time.Duration) {
 	}
 }
 
-// lasts reports whether enough servers will stay on loan until a waiting job would end, and books them.
 func (w *watch) lasts(j *allocate.Job) bool {
 	if w == nil {
 		return true

@@ -34,7 +34,6 @@ func (d *demands) demand(t *tenant, at int) {
 	t.work = d.work(t, at)
 }
 
-// divide chooses the GPUs of a worker: stated, or a replica of an elastic job, or a whole gang.
 func (t *tenant) divide(least, step, same int) bool {
 	whole := func() bool { return t.unit > 0 && least%(t.unit*same) == 0 && t.unit*same%step == 0 }
 	if t.unit = t.WorkerGPUs; whole() {

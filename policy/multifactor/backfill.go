@@ -5,8 +5,6 @@ import (
 	"time"
 )
 
-// backfill starts jobs or gives them reservations, in order, up to the last that fits without
-// reservations.
 func (r *round) backfill(o *Backfill) {
 	last := -1
 	tested := r.line[:min(o.Tests, len(r.line))]
@@ -25,8 +23,6 @@ func (r *round) backfill(o *Backfill) {
 	}
 }
 
-// startOrReserve starts a job if that delays no job ahead, or reserves nodes for its earliest start
-// within the horizon.
 func (r *round) startOrReserve(at *place, horizon time.Duration) {
 	best, w, on := never, (*want)(nil), []int(nil)
 	for i := range at.wants {

@@ -203,7 +203,6 @@ type holder struct {
 	on  []release
 }
 
-// searchWindow is the number of holders in which a job is searched for.
 const searchWindow = 16
 
 func (r *round) occupy() {

@@ -179,7 +179,6 @@ func (u *usage) advance(s *policy.Snapshot, halfLife time.Duration) {
 	}
 }
 
-// factor returns 2 to the minus of a user's usage over an equal part of all usage.
 func (u *usage) factor(user string) float64 {
 	if u.total == 0 {
 		return 1

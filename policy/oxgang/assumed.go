@@ -54,7 +54,6 @@ func (p *Policy) assumed(st *state) (all []string) {
 	return all
 }
 
-// weighed explains a weight that was changed; empty if it was used unchanged.
 func (b *basis) weighed(share float64, others bool) string {
 	switch w := b.weight; {
 	case w == share, w == 0 && !others:

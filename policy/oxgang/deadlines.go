@@ -55,7 +55,6 @@ func (l *limit) applies(s *policy.Snapshot) bool {
 	return l.margin > 0 && len(s.Loans) == 0 && len(s.Rentals) == 0
 }
 
-// claim advances the EASY schedule, and sets the claims of all jobs. states[i] belongs to rows[i].
 func (l *limit) claim(s *policy.Snapshot, rows []*goodput.Row, states []*state) {
 	for _, r := range rows {
 		r.Claim, r.Stays = goodput.Claim{}, false
@@ -126,7 +125,6 @@ func (st *state) work(j *policy.Job) backfill.Work {
 	return backfill.Work{Done: st.done, Total: st.done + st.left}
 }
 
-// late reports whether a job must train at the speed of its twin in this round.
 func (l *limit) late(s *policy.Snapshot, r *goodput.Row, st *state, twin *backfill.Comparison) bool {
 	due := twin.Due.Sub(s.Now).Seconds()
 	switch {

@@ -25,7 +25,6 @@ func (f *forecast) belief() float64 {
 	return (trusted + f.right) / (trusted + f.right + f.wrong)
 }
 
-// heed checks the open forecast against what the owner lends, and stores the next one.
 func (f *forecast) heed(l *cluster.Loan, now time.Time) {
 	lends := l.Lent + l.Spare - l.Reclaim
 	if f.least = min(f.least, lends); !f.due.IsZero() && !now.Before(f.due) {

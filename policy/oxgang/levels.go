@@ -17,7 +17,6 @@ import (
 // they hold. It may use free GPUs meanwhile, but no job is stopped for it. It joins the others if its nodes do not
 // arrive within the horizon, or the provider refuses them.
 
-// order sets the level of each row.
 func (p *Policy) order(s *policy.Snapshot, sized *policy.Plan, rows []*goodput.Row) {
 	several := false
 	for i, r := range rows {
@@ -53,7 +52,6 @@ func (p *Policy) priority(r *goodput.Row) float64 {
 	return r.Job().Priority
 }
 
-// awaits reports whether a job that holds nothing waits for rented nodes, for at most the horizon.
 func (st *state) awaits(s *policy.Snapshot, sized *policy.Plan, i int) bool {
 	if s.Jobs[i].Holding() {
 		st.ordered = time.Time{}

@@ -46,7 +46,6 @@ func tenures(s *policy.Snapshot) map[cluster.GPUType]tenure {
 	return lent
 }
 
-// askedBack returns the share of the lent nodes that owners are expected to want back within a time.
 func (o owners) askedBack(t tenure, within time.Duration) float64 {
 	lent, back := 0, 0.0
 	for _, l := range t {

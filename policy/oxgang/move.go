@@ -82,7 +82,6 @@ func (p *Policy) stays(id job.ID, cost, margin float64) float64 {
 	return 1 + (1 - margin) + cost/horizon
 }
 
-// costs returns the seconds that a move costs, and the factor by which other choices are discounted.
 func (p *Policy) costs(j *policy.Job, st *state) (seconds, margin float64) {
 	seconds, margin = max(0, j.RestartOverhead.Seconds())+redone*st.unsaved, hysteresis
 	if p.ignored.own(j.ID, policy.TermRestart) {

@@ -14,11 +14,10 @@ import (
 
 var _ policy.Promiser = (*Policy)(nil)
 
-// Promised implements policy.Promiser. It promises first GPUs to waiting jobs that need more than half of the GPUs of a
-// type. The time is the job's start in the simulated EASY schedule plus the delay that deadlines.go allows and the
-// constant grace. If the job has not started in the simulation, the simulation is continued without new jobs to
-// estimate its start. There is no promise while non-preemptible jobs
-// hold GPUs that the job needs, or while jobs of several tenants share the cluster.
+// Promised implements policy.Promiser. It promises a first start to each waiting job that needs more than half of the
+// GPUs of a type: the start, or predicted start, under simulated EASY backfilling, plus the delay that deadlines.go
+// allows and the constant grace. There is no promise while non-preemptible jobs hold GPUs that the job needs, or while
+// several tenants share the cluster.
 func (p *Policy) Promised(s *policy.Snapshot) map[job.ID]time.Time {
 	jobs := unstarted(s)
 	if len(jobs) == 0 || !p.limit.applies(s) || p.severalTenants(s.Jobs) || slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool { return p.differs(s.Jobs[0], j) }) {
@@ -56,7 +55,6 @@ func (l *limit) promises(s *policy.Snapshot, jobs map[job.ID]*policy.Job, twins 
 	return all
 }
 
-// unstarted returns the jobs that have never had GPUs and may need more than half of the GPUs of a type.
 func unstarted(s *policy.Snapshot) map[job.ID]*policy.Job {
 	all := make(map[job.ID]*policy.Job)
 	for _, j := range s.Jobs {

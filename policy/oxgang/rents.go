@@ -20,7 +20,6 @@ func (p *Policy) within(ctx context.Context, s *policy.Snapshot) (*policy.Plan, 
 	return p.renter.Plan(ctx, s)
 }
 
-// rent returns a plan with the number of nodes wanted, and the nodes to vacate.
 func (p *Policy) rent(ctx context.Context, s *policy.Snapshot) (sized *policy.Plan, empty []cluster.NodeID, err error) {
 	if p.renter == nil || len(s.Rentals) == 0 {
 		return &policy.Plan{}, nil, nil

@@ -61,7 +61,6 @@ func (p *Policy) shared() bool {
 	return p.o.Guarantee != NoGuarantee && !p.ignored.leaves(policy.TermShare)
 }
 
-// severalTenants reports whether shares bind: jobs of several tenants are active.
 func (p *Policy) severalTenants(jobs []*policy.Job) bool {
 	return p.shared() && slices.ContainsFunc(jobs, func(j *policy.Job) bool { return j.User != jobs[0].User })
 }

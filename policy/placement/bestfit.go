@@ -34,9 +34,9 @@ type BestFit struct{}
 // NewBestFit returns a BestFit.
 func NewBestFit() *BestFit { return &BestFit{} }
 
-// Place implements Placer. It keeps placements that the policy chose. A job with an unchanged allocation keeps its
-// nodes, unless the policy placed another job there. If there is no room for a job, it gets nothing (policy.Evicted).
-// It takes time linear in the nodes for each placed job.
+// Place implements Placer. It keeps placements that the policy chose, and the nodes of a job with an unchanged
+// allocation unless the policy placed another job there. A job without room gets nothing (policy.Evicted). It takes
+// time linear in the nodes for each placed job.
 func (*BestFit) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -110,9 +110,8 @@ func settle(a *cluster.Allocation, where cluster.Placement) {
 // and returns it.
 //
 // If there is no room for a job, it may take the job's allocation back (policy.Evicted). On nodes that state CPUs and
-// memory, it decides how much of them each job gets, perhaps other amounts than in the plan; but a job is never slower
-// than with the share proportional to its GPUs. It changes nothing else. The caller removes nodes that are returned to
-// their owners (policy.Plan.Return) from the snapshot.
+// memory, it decides how much of them each job gets, but a job is never slower than with the share proportional to its
+// GPUs. The snapshot must lack the nodes that are returned to their owners (policy.Plan.Return).
 type Placer interface {
 	Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error)
 }

@@ -205,7 +205,6 @@ func (r *line) grant(i int) bool {
 	return r.Assign(i, best, grant.Gang(j, &r.Types[best]))
 }
 
-// startable reports whether job i may start on type t, which has enough GPUs. later: only a reservation stops it.
 func (r *line) startable(i, t int) (may, later bool) {
 	if r.packed != nil {
 		at, held := r.fit(i, t)

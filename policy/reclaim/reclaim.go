@@ -152,9 +152,9 @@ func (w *serverSet) random(n int, seed uint64) []int {
 	return busy[:n]
 }
 
-// Back returns the lent nodes that the policy should give back to all owners that ask for nodes, by ascending ID. It
-// returns fewer than the owners ask for if non-preemptive jobs run on too many. GPUs that a job can release while it
-// trains can be given back without a preemption.
+// Back returns the lent nodes to give back to all owners that ask for nodes, by ascending ID. It returns fewer than
+// they ask for if non-preemptive jobs run on too many. Taking GPUs that a job can release while it trains is not a
+// preemption.
 func Back(s *policy.Snapshot, o Options) ([]cluster.NodeID, error) {
 	var back []cluster.NodeID
 	for i := range s.Loans {
@@ -172,9 +172,9 @@ func Back(s *policy.Snapshot, o Options) ([]cluster.NodeID, error) {
 	return back, nil
 }
 
-// Of chooses nodes of group g to give back to their owner, with as few preemptions as possible. It returns the given
-// number of nodes, or fewer if jobs that
-// cannot be preempted keep the others. If the search is cut off (Options.MaxSteps), more jobs than necessary may stop.
+// Of chooses nodes of group g to give back to their owner, with as few preemptions as possible. It returns fewer than
+// the given number if jobs that cannot be preempted hold the others. If the search is cut off (Options.MaxSteps), more
+// jobs than necessary may stop.
 func Of(s *policy.Snapshot, g cluster.Group, nodes int, o Options) ([]cluster.NodeID, error) {
 	servers := serversOf(s, g)
 	answer, err := Choose(servers, min(nodes, len(newServerSet(servers).returnable)), o)

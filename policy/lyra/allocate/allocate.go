@@ -49,9 +49,9 @@ type Allocator struct {
 	grow    []int
 }
 
-// Allocate divides two kinds of GPUs among the jobs: free GPUs, and GPUs of workers that elastic jobs can release. If
-// ctx ends, phase two, which grows elastic jobs, stops with the best grants so far. Cost: a pass over the jobs, a sort
-// of waiting jobs, and a knapsack with a choice for each extra worker of an elastic job.
+// Allocate divides free GPUs, and GPUs that elastic jobs can release, among the jobs. If ctx ends, phase two, which
+// grows elastic jobs, stops with the best grants so far. Cost: a pass over the jobs, a sort of waiting jobs, and a
+// knapsack with a choice for each extra worker of an elastic job.
 func (a *Allocator) Allocate(ctx context.Context, jobs []Job, c Capacity, o Options) (*Plan, error) {
 	if err := errors.Join(o.Validate(), c.check(), a.check(jobs)); err != nil {
 		return nil, fmt.Errorf("allocate: %w", err)

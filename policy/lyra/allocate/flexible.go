@@ -44,8 +44,6 @@ func (r *round) side(i int) Side {
 	return Training
 }
 
-// pack solves a knapsack with an item for every job that may grow, and a choice for each number of extra
-// workers.
 func (r *round) pack(ctx context.Context, who []int, where func(i int) Side) error {
 	r.grow, r.items, r.choices = r.grow[:0], r.items[:0], r.choices[:0]
 	for _, i := range who {

@@ -120,7 +120,6 @@ func (pl *Placer) reserve(rests []rest, i int) {
 	pl.wish.Reserve(t, keep)
 }
 
-// place finds slots for a job and books it with its wish, for which mend may find room.
 func (pl *Placer) place(l *layout, i int) {
 	gpus, t := pl.gpus(i)
 	cells := pl.settler.Jobs[i].Cells

@@ -108,8 +108,6 @@ func (pl *Placer) drop(job int32) {
 	}
 }
 
-// restore returns their old GPUs to dropped jobs, in order of submission, if these are free and no more than
-// the grant.
 func (pl *Placer) restore() {
 	slices.Sort(pl.back)
 	for _, i := range pl.back {
@@ -247,7 +245,6 @@ func (pl *Placer) displace(i int32) {
 
 const rounding = 1e-9
 
-// bookHost books the CPUs and memory that the plan names for g GPUs of a job; a negative g frees them.
 func (pl *Placer) bookHost(job, n, g int32) {
 	if !pl.counts {
 		return
