@@ -149,7 +149,6 @@ func (g *greedy) picked() []int {
 	return picked
 }
 
-// cheapest returns the best set that is not taken and lacks element but; -1: none.
 func (g *greedy) cheapest(but int) int {
 	best := -1
 	g.s.w.steps += len(g.score) / 8 // as many edges

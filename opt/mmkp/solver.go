@@ -85,8 +85,7 @@ func NewSolver() *Solver { return new(Solver) }
 
 // Solve finds the choices with the highest total value. start has the resource prices from which the search begins, or
 // is nil. The solution is valid until the next call. It returns an error for invalid numbers in p, start or opts,
-// ErrInfeasible with the resource that is short, or ErrLimit. It costs as much as adding all items to a Program and
-// solving it.
+// ErrInfeasible with the resource that is short, or ErrLimit.
 func (s *Solver) Solve(ctx context.Context, p *Problem, start []float64, opts Options) (*Solution, error) {
 	if err := errors.Join(opts.Validate(), validateStart(p, start)); err != nil {
 		return nil, errors.Join(err, p.Validate())
@@ -219,7 +218,6 @@ func (p *Program) unserved(slot int) error {
 	return fmt.Errorf("resource %d: capacity %v is too small for all of them: %w", short, p.given[short], ErrInfeasible)
 }
 
-// sized returns a slice of length n, in old's memory if possible. Its contents are not cleared.
 func sized[T any](old []T, n int) []T {
 	if cap(old) >= n {
 		return old[:n]

@@ -55,7 +55,6 @@ func (b *builder) pair(d draw, rows, cols int, boxed bool) float64 {
 	return best
 }
 
-// around returns a range around x, and a multiplier that makes x optimal.
 func around(d draw, x float64, finite bool) (low, up, multiplier float64) {
 	end := func(sign int) float64 {
 		if !finite && d(0, 2) == 0 {
