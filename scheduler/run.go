@@ -77,7 +77,6 @@ func (s *Scheduler) loop(ctx context.Context, b Backend, obs []Observer) error {
 	}
 }
 
-// carryOut has one round: it decides, calls the observers, and passes the actions to the backend.
 func (s *Scheduler) carryOut(ctx context.Context, b Backend, how planner, obs []Observer) error {
 	snap, plan, acts := s.decide(ctx, b.Now(), how) // 2. snapshot -> plan -> check -> place -> diff
 	if err := ctx.Err(); err != nil {

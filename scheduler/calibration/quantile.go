@@ -88,7 +88,6 @@ func (r *Record) own(now time.Time, p Phase, like features) []observation {
 	return all
 }
 
-// mostOwn returns the maximum weight of all errors of this run, in jobs: see the package.
 func (r *Record) mostOwn(now time.Time, p Phase, length float64) float64 {
 	if len(r.all[p]) == 0 {
 		return mostAtOnce

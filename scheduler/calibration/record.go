@@ -40,7 +40,6 @@ func (g Guess) length(round time.Duration) float64 {
 	return math.Sqrt((g.Early + round).Seconds() * (g.Late + round).Seconds())
 }
 
-// errors returns the logarithms of the ratio of a time to the early, the mean and the late guess.
 func (g Guess) errors(actual, round time.Duration) [3]float64 {
 	t := math.Log((actual + round).Seconds())
 	return [3]float64{t - math.Log((g.Early + round).Seconds()), t - math.Log(g.length(round)), t - math.Log((g.Late + round).Seconds())}

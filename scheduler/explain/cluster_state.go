@@ -88,7 +88,6 @@ func (w *clusterState) free(t cluster.GPUType, n int) {
 	}
 }
 
-// freedOf returns the GPUs of a type that became free after the last round, as of a time.
 func (w *clusterState) freedOf(t cluster.GPUType, at time.Duration) freed {
 	f := freed{gpus: w.freed[t], ago: at - w.freedAt[t], next: w.lastRound + w.length - at}
 	if f.ago > w.length || f.ago < 0 { // there was a round since, which is not recorded

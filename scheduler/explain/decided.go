@@ -68,7 +68,6 @@ func (t *journalReader) preempted(r *row, held cluster.Allocation) {
 	s.explained[r.why.Kind] = true
 }
 
-// run adds a start or a change of GPUs; nothing if only batch size, CPUs or memory change.
 func (t *journalReader) run(r *row, a scheduler.Run, held cluster.Allocation, on cluster.Placement) {
 	s := &t.state
 	now := a.Allocation

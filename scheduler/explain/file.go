@@ -40,7 +40,6 @@ func LifeIn(f *journal.File, id job.ID) (*Story, error) {
 	return Life(r, id)
 }
 
-// known returns a Reader of a journal, or an *UnknownJobError if no submission has that name.
 func known(f *journal.File, id job.ID) (*journal.Reader, error) {
 	all, err := f.Jobs()
 	if err != nil {
@@ -121,7 +120,6 @@ func recordsOf(f *journal.File, marks []journal.Mark, id job.ID, at time.Duratio
 	return forward(f, n, marks, end, id, at, begun)
 }
 
-// forward adds records after a moment until one changes what the owner of the job sees.
 func forward(f *journal.File, n *journal.Naming, marks []journal.Mark, from journal.Mark, id job.ID, at time.Duration, begun bool) (*own, error) {
 	last, err := f.Last()
 	if err != nil {
@@ -171,8 +169,6 @@ func begins(records []journal.Named, id job.ID) bool {
 	return false
 }
 
-// changes reports whether records show what came after a moment: a change, or nothing because the job had
-// ended.
 func changes(f *journal.File, records []journal.Named, id job.ID, at time.Duration) bool {
 	t := newJournalReader(f.Header(), id)
 	then, err := t.follow(records, at)
@@ -189,8 +185,6 @@ type part struct {
 	whole    bool // it begins at the start of the journal, not at a checkpoint
 }
 
-// partsToRead returns the parts in which all records must be read: up to the last change of GPUs, the moment,
-// and the next change.
 func (t *journalReader) partsToRead(f *journal.File, marks []journal.Mark, then *snapshot, at time.Duration) ([]part, error) {
 	ends := []time.Duration{at}
 	for _, c := range t.changes[:then.changes] {

@@ -47,7 +47,6 @@ func newJournalReader(h journal.Header, id job.ID) *journalReader {
 	return &journalReader{clusterState: newClusterState(h), id: id, start: h.Start}
 }
 
-// listen reads the journal to its end, and calls before with the time of each record before handling it.
 func (t *journalReader) listen(r *journal.Reader, before func(at time.Duration)) error {
 	for rec, err := range r.Records() {
 		if errors.Is(err, journal.ErrTruncated) {

@@ -27,7 +27,6 @@ func (s *explainContext) freeOf(c cluster.Configuration) (free int, known bool) 
 	return 0, false
 }
 
-// least returns the fewest GPUs that a job asked for, of the type of its reason if that has one; 0: not known.
 func (s *explainContext) least() int {
 	switch {
 	case s.spec == nil:
@@ -38,7 +37,6 @@ func (s *explainContext) least() int {
 	return s.spec.Requested(s.why.Config.GPUType)
 }
 
-// need says that a job needs n GPUs, written as words, or that its policy does not offer fewer.
 func need(s *explainContext, n int, words string) string {
 	switch asked := s.least(); {
 	case asked == 0 || n <= asked || !s.spec.Reservation.IsZero():
@@ -233,7 +231,6 @@ func line(s *explainContext) string {
 	return text + ", and " + needs + s.enoughFree(n) + unplaced(s)
 }
 
-// enoughFree names free GPUs that would be enough for a job that needs n, but not before the jobs ahead of it.
 func (s *explainContext) enoughFree(n int) string {
 	if len(s.displaced) > 0 {
 		return ""
@@ -251,7 +248,6 @@ func (s *explainContext) enoughFree(n int) string {
 	return ""
 }
 
-// unplaced names the jobs that got GPUs in the plan without a placement: they wait, too.
 func unplaced(s *explainContext) string {
 	n := len(s.displaced)
 	if n == 0 {
@@ -283,7 +279,6 @@ func impossible(s *explainContext) string {
 	return fmt.Sprintf("it asks for %s, and the cluster has %d in all", amount(s.why.Config), n)
 }
 
-// have returns the size of the largest type that the job may use, or of the type of its reason.
 func have(s *explainContext) int {
 	n := 0
 	for _, t := range s.view.Types {

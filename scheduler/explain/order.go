@@ -35,7 +35,6 @@ type holders struct {
 
 func (h *holders) jobs() int { return len(h.pinned) + len(h.free) }
 
-// text says who holds n GPUs. tie: the job would gain as much from them.
 func (h *holders) text(n int, t cluster.GPUType, others, tie bool) string {
 	which := map[bool]string{false: "all ", true: "the other "}[others]
 	if n == 1 {
@@ -113,8 +112,6 @@ type rankedRow struct {
 	row  *row
 }
 
-// ranked returns the waiting jobs by place in the queue or by offer, the highest first, and the jobs with GPUs,
-// the largest first.
 func ranked(jobs iter.Seq[*row]) (waiting, holding []rankedRow) {
 	for r := range jobs {
 		switch {

@@ -192,7 +192,6 @@ func speed(s *explainContext) string {
 	return "it is " + x + " times as fast as with the fewest GPUs of its slowest type"
 }
 
-// room says where the GPUs of a start came from, if the last round gave them.
 func room(s *explainContext) string {
 	switch n := len(s.donors); {
 	case !s.gained:
@@ -256,7 +255,6 @@ func (s *explainContext) reason() string {
 	return s.template().why(s) + s.lostTo()
 }
 
-// lostTo says who got the GPUs that the last round took from a job that still has some; empty if no job did.
 func (s *explainContext) lostTo() string {
 	if !s.gave || s.holds.IsZero() || len(s.takers) == 0 {
 		return ""

@@ -103,7 +103,6 @@ func (w *clusterState) takers(id job.ID) []Taker {
 	return all
 }
 
-// donors returns whether a job got GPUs in the last round, and which jobs lost GPUs on the same nodes then.
 func (w *clusterState) donors(id job.ID) (gained bool, names []string) {
 	for node, n := range w.gains.of[id] { // the order does not matter
 		if n <= 0 {

@@ -154,7 +154,6 @@ func (m *Moment) prediction(row func(key, value string)) {
 	}
 }
 
-// unforeseen returns why nothing is known of the future, if all estimates lack for the same reason.
 func (m *Moment) unforeseen() string {
 	if m.Start == nil || m.End == nil || m.Start.Unknown != m.End.Unknown || strings.HasPrefix(m.Start.Unknown, calibration.NotReliable) {
 		return ""

@@ -15,8 +15,8 @@ import (
 )
 
 // Watch returns an observer to pass to the replaying scheduler. Call Watch before the first Next. Unless Shadow is set,
-// the Backend then also compares each plan with the recording: each job's allocation, placement, batch size and reason,
-// prices, nodes per group, refusals, and the stats of plans that were not interrupted.
+// the Backend then also compares each plan with the recording, with its reasons, prices and refusals, and with the
+// stats of plans that were not interrupted.
 func (b *Backend) Watch() scheduler.Observer {
 	b.decisions = maps.Clone(b.begun)
 	if b.decisions == nil {
@@ -231,7 +231,6 @@ func ofJobs(actions []scheduler.Action) []scheduler.Action {
 	return slices.DeleteFunc(slices.Clone(actions), apart)
 }
 
-// pair returns the actions that differ, matched by topic: the recorded ones in order, then the others.
 func pair(recorded, now []scheduler.Action) []Difference {
 	asked := make(map[scheduler.Topic]scheduler.Action, len(now))
 	for _, a := range now {

@@ -12,10 +12,10 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Backend replays a recording as a scheduler.Backend. Events happen at their recorded times, whatever actions the
-// scheduler requests. The Backend compares the actions of each round with the recorded ones and, with Watch, the whole
-// plan. If Shadow is set, another policy may decide on the recorded events. Background work of the policy is done
-// again; its result arrives when the recorded work of the same round ended, or else at once.
+// A Backend replays a recording as a scheduler.Backend: events happen at their recorded times, whatever actions the
+// scheduler requests. It compares the actions of each round with the recorded ones and, with Watch, the whole plan. It
+// does the policy's background work again; the result arrives when the recorded work of the same round ended, or else
+// at once.
 type Backend struct {
 	// Shadow counts differences; otherwise the first one ends the replay. Set it before the first call of Next.
 	Shadow bool

@@ -75,7 +75,6 @@ func (e *encoder) job(ev *scheduler.Restored) {
 	}
 }
 
-// restored reads a restored job; other reads the value of a key that only the caller knows.
 func (dec *decoder) restored(other func(key string) bool) scheduler.Restored {
 	var ev scheduler.Restored
 	var held policy.Decision

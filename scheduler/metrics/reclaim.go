@@ -48,7 +48,6 @@ func (r *Recorder) reclaim(actions []scheduler.Action) {
 	r.lending.waves.borrowing += r.lending.jobs
 }
 
-// wave returns the returned nodes that are wanted, and records all returned ones.
 func (l *lending) wave(actions []scheduler.Action, c *cluster.Cluster) wave {
 	var w wave
 	for _, act := range actions {

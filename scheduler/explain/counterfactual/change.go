@@ -160,7 +160,6 @@ func named(noun string, jobs []job.ID, name func(job.ID) string) string {
 	return noun + " " + list(jobs, name)
 }
 
-// list returns "a", "a and b", or "a, b, c and 4 more".
 func list(jobs []job.ID, name func(job.ID) string) string {
 	var names []string
 	for _, id := range jobs[:min(mostNamed, len(jobs))] {
@@ -176,7 +175,6 @@ func list(jobs []job.ID, name func(job.ID) string) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// trials name the changes that were tried. A trial without a change is not worth a word.
 var trials = [kinds]string{
 	NodesCome: "ordered nodes arriving", JobsEnd: "other jobs ending", MorePriority: "a higher priority", FewerGPUs: "fewer GPUs",
 	AnotherType: "another GPU type", Checkpoints: "saving checkpoints", Preemptible: "being preemptible", MoreGPUs: "more GPUs",
@@ -202,7 +200,6 @@ func (c *Change) tried() string {
 	return text
 }
 
-// jobsEnd names the jobs that must end, or counts them if they are many or some of them wait.
 func (c *Change) jobsEnd(name func(job.ID) string) string {
 	text := "it would get " + amount(c.Gets) + c.free() + " if "
 	n, ended := c.waiting(), " ended"

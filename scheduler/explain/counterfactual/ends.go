@@ -153,7 +153,6 @@ func (f *finder) ahead(i int) bool {
 // Rough if there are too many jobs to check that all are needed.
 func (f *finder) needed(jobs []job.ID) *Change { return f.spareable(f.fewest(jobs)) }
 
-// spareable leaves out the jobs of c whose ends are not needed; c may be nil.
 func (f *finder) spareable(c *Change) *Change {
 	left := mostRows / max(1, len(f.s.Jobs))
 	if c != nil && left*100 < len(c.Jobs) {

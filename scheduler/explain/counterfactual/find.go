@@ -259,7 +259,6 @@ func (f *finder) least(most int, try func(n int) *Change) *Change {
 	return nil
 }
 
-// oneByOne is the highest number up to which each is tried, with any number of jobs.
 const oneByOne = 16
 
 func between(low, high int, c *Change, try func(n int) *Change) *Change {

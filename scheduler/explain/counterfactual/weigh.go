@@ -31,7 +31,6 @@ func Weigh(ctx context.Context, s *policy.Snapshot, id job.ID, d Decider) (polic
 	return x, true
 }
 
-// weigh plans a round again with a changed copy of a policy, and returns a job's terms and allocation.
 func weigh(ctx context.Context, s *policy.Snapshot, id job.ID, st state, change func(policy.Weigher)) (x policy.Terms, got cluster.Configuration, ok bool) {
 	own, _, err := st.copied()
 	w, weighs := own.(policy.Weigher)

@@ -146,7 +146,6 @@ func (v *Verdict) pairs(measure, policy, other string) (pairs []float64, positiv
 	return ratios, true
 }
 
-// blocks compares one history by blocks of time, over jobs that completed under both policies.
 func (v *Verdict) blocks(policy, other string) Difference {
 	was := make(map[job.ID]float64)
 	for _, j := range v.trials[other][0].Jobs {

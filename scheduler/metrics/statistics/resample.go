@@ -68,7 +68,6 @@ const leastFree = 0.25
 // nothing is the wait without any competing job, in seconds.
 const nothing = 5
 
-// few reports whether waits are too short to tell anything about busier times.
 func few(sums []sum) bool {
 	var all sum
 	for i := range sums {
