@@ -84,7 +84,6 @@ func list(candidates []candidate, of scope) []candidate {
 	return candidates
 }
 
-// A search is one call of BestBatch.
 type search struct {
 	model      Model
 	alloc      cluster.Allocation

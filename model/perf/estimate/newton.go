@@ -18,7 +18,6 @@ func (b *box) project(x *vector) {
 	}
 }
 
-// free returns the variables that are neither fixed nor pushed against a bound by the gradient.
 func (b *box) free(x, grad *vector) (free [dims]bool) {
 	for i := range dims {
 		free[i] = !b.pinned(i) && (x[i] > b.low[i] || grad[i] < 0) && (x[i] < b.high[i] || grad[i] > 0)

@@ -60,8 +60,6 @@ func (t *trust) check(r *job.Report, rate float64) bool {
 	return t.lacking != before
 }
 
-// claimed returns the progress per second computed from the step time of a report; 0 if no gradient
-// was measured.
 func (j *Job) claimed(r *job.Report) float64 {
 	replicas := r.Configuration.GPUs / j.spec.ReplicaGPUs(r.Configuration.GPUType)
 	total := float64(replicas * r.Batch.PerReplica())
