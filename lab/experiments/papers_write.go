@@ -35,7 +35,6 @@ func WritePapers(w io.Writer) error {
 	return err
 }
 
-// total counts the stored figures of the papers that have a band, and those outside it.
 func total(papers []Paper) (checked, outside int, err error) {
 	counted := make(map[string]bool)
 	for _, p := range papers {
@@ -170,7 +169,6 @@ func Stored(name string) (outside, cpu string, err error) {
 	return fmt.Sprintf("%d of %d", missed, checked), cpu, err
 }
 
-// stored returns the record of an experiment, compared with the current bands; nil if it has none.
 func stored(name string) (*Record, []Finding, error) {
 	e, err := Find(name)
 	if err != nil {

@@ -137,7 +137,6 @@ func (f *full) addPair(cost float64, binary bool, routed []lp.RowEntry, hosted l
 	return err
 }
 
-// gather drops parts of at most dust and scales the others to 1.
 func gather(values []float64, in *Instance, dust float64) Assignment {
 	n := in.Servers()
 	a := make(Assignment, in.Shards())

@@ -115,8 +115,6 @@ func (s *shim) evict(i int) {
 	}
 }
 
-// home returns the least loaded other server that has memory for shard j, perhaps after dropping replicas; -1 for
-// none.
 func (s *shim) home(j, i int) int {
 	roomy, best := -1, -1
 	for k := range s.used {

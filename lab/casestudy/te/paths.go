@@ -90,7 +90,6 @@ func byTarget(t *Topology, demands []Demand) []group {
 	return slices.DeleteFunc(groups, func(g group) bool { return g.demands == nil })
 }
 
-// none is the distance of an unconnected node.
 const none = int32(1<<31 - 1)
 
 type search struct {
