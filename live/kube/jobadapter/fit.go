@@ -10,10 +10,10 @@ import (
 	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
-// A Fitting is a change of the CPUs and memory of a running pod: the present pod, and the pod with the new requests.
+// A Fitting changes the CPUs and memory of a running pod: from Is to ToBe.
 type Fitting struct{ Is, ToBe *corev1.Pod }
 
-// Shrinks reports whether all requests of the pod become smaller or stay equal.
+// Shrinks reports whether no request of the pod grows.
 func (f *Fitting) Shrinks(gpu string) bool {
 	a, b := inventory.Request(&f.Is.Spec, corev1.ResourceName(gpu)), inventory.Request(&f.ToBe.Spec, corev1.ResourceName(gpu))
 	return b.CPUs <= a.CPUs && b.Memory <= a.Memory
@@ -44,7 +44,6 @@ func (a *adapter) Fit(o *unstructured.Unstructured, all []*corev1.Pod, g *Grant)
 	return fits, nil
 }
 
-// fitted returns a copy of a pod with the granted requests; nil if nothing changes or it would restart.
 func fitted(p *corev1.Pod, ask *size, g *Grant, gpu corev1.ResourceName) (*corev1.Pod, error) {
 	i := main(&p.Spec, gpu)
 	if i < 0 || p.Spec.Resources != nil {
@@ -71,8 +70,7 @@ func fitted(p *corev1.Pod, ask *size, g *Grant, gpu corev1.ResourceName) (*corev
 	return next, nil
 }
 
-// refit sets a request to that in want, and reports whether that changes it. Existing limits are raised to it;
-// limits of a running pod cannot be added or removed.
+// refit raises existing limits to the new request; limits of a running pod cannot be added or removed.
 func refit(r, want *corev1.ResourceRequirements, name corev1.ResourceName) bool {
 	q := want.Requests[name]
 	if q.Cmp(inventory.Either(r, name)) == 0 {

@@ -21,7 +21,6 @@ func flavorOf(o *unstructured.Unstructured) map[string]string {
 	return a.Flavor
 }
 
-// choose replaces the previous start's labels in the node selectors, and returns the added ones.
 func choose(all []template, before, flavor map[string]string) map[string]string {
 	added := maps.Clone(flavor)
 	for _, t := range all {

@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// lookJob returns the shape of a Job. Only an Indexed Job whose pods all run at once can be sized.
+// Only an Indexed Job whose pods all run at once can be sized.
 func lookJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
 	var j batchv1.Job
 	if err := decode(o.Object, &j); err != nil {

@@ -15,11 +15,12 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Job is what the scheduler reads from the object of a job, in the same form for all kinds.
+// A Job is what the scheduler reads from a job's object, in the same form for all kinds.
 type Job struct {
 	UID, Kind, Namespace, Name string
 	Queue                      string // of its label; empty: none
-	// Part is the object that controls it, of a kind that makes jobs; nil: none. The reference is not verified.
+	// Part is the controller of the object if it also makes jobs, such as a JobSet; nil: none. The reference is not
+	// verified.
 	Part          *metav1.OwnerReference
 	Created       time.Time
 	Suspended     bool
@@ -44,13 +45,13 @@ type Job struct {
 	Plain         *job.Spec // Spec without annotations, if these are the Problem
 }
 
-// An Ending states whether and how a job ended.
+// An Ending states how a job ended.
 type Ending struct {
 	Outcome scheduler.Outcome
 	Detail  string
 }
 
-// A Grant states how many workers a job gets, on which node, and with which CPUs and memory.
+// A Grant states what a job gets: workers, their node, and their CPUs and memory.
 type Grant struct {
 	Epoch      int64
 	Generation int64 // at least 1; not used by Resize
@@ -65,28 +66,27 @@ type Grant struct {
 	Flavor map[string]string
 }
 
-// ErrFixed is returned if the number of workers of a job cannot be changed.
+// ErrFixed is returned if a job's number of workers cannot be changed.
 var ErrFixed = errors.New("its number of workers is fixed")
 
-// ErrKueue is returned if only Kueue can stop the job (by spec.active=false of its Workload), or resize it because it
-// is not Sliced.
+// ErrKueue is returned for a job in Kueue: only Kueue can stop the job (by spec.active=false of its Workload), or
+// resize it if it is not Sliced.
 var ErrKueue = errors.New("it is in a Kueue queue")
 
 // A Kind reads and changes the objects of one kind, such as JobSet. After an error, o may be partly changed and must
 // not be used.
 type Kind interface {
 	GVK() schema.GroupVersionKind
-	// Read parses o with the defaults d of its queue. weight is the weight of its namespace in the queue. It
-	// reports invalid input in Job.Problem.
+	// Read parses o with the defaults d of the queue and the namespace's weight in the queue. Invalid input is reported
+	// in Job.Problem.
 	Read(o *unstructured.Unstructured, d *v1alpha1.JobDefaults, weight int32) *Job
-	// Start sets the size and the labels of a suspended job, and resumes it. If all pods run on one node and the
-	// kind allows it, the pod templates name the node. Otherwise the pods have a scheduling gate, which Pin removes.
-	// For a job in Kueue, Start removes Oxgang's admission gate, and Kueue resumes the job. The error wraps ErrFixed
-	// if the size is not possible.
+	// Start sets the size and the labels of a suspended job, and resumes it. If all pods run on one node and the kind
+	// allows it, the pod templates name the node. Otherwise the pods have a scheduling gate, which Pin removes. For a
+	// job in Kueue, Start removes Oxgang's admission gate, and Kueue resumes the job. The error may wrap ErrFixed.
 	Start(o *unstructured.Unstructured, g *Grant) error
-	// Stop suspends a job. The error wraps ErrKueue if it is in Kueue.
+	// Stop suspends a job. The error may wrap ErrKueue.
 	Stop(o *unstructured.Unstructured, epoch int64) error
-	// Resize changes the size of a running job. The error wraps ErrFixed if that is not possible.
+	// Resize changes the size of a running job. The error may wrap ErrFixed.
 	Resize(o *unstructured.Unstructured, g *Grant) error
 	// Fit returns the running pods whose requests differ from g and can change without a restart.
 	Fit(o *unstructured.Unstructured, all []*corev1.Pod, g *Grant) ([]Fitting, error)
@@ -101,10 +101,10 @@ type Options struct {
 	ElasticJobSets bool
 }
 
-// Kinds adapts all supported kinds of Kubernetes jobs, whose pods request the resource nvidia.com/gpu.
+// Kinds has an adapter for each supported kind of job, with nvidia.com/gpu as the GPU resource.
 var Kinds = New(&Options{GPUResource: "nvidia.com/gpu", TypeLabels: []string{"nvidia.com/gpu.product"}})
 
-// New returns all kinds of jobs. It keeps o.
+// New returns an adapter for each supported kind of job. The caller must not change o afterwards.
 func New(o *Options) []Kind {
 	return []Kind{
 		&adapter{gvk("batch", "v1", "Job"), o, lookJob},

@@ -40,8 +40,7 @@ func (r *replicatedJob) workers() int {
 	return n * atOnce(&r.Template.Spec)
 }
 
-// lookJobSet returns the shape of a JobSet: the pods of its replicated jobs with GPUs. It can be sized only with
-// JobSet's feature gate ElasticJobSet.
+// A JobSet can be sized only with its feature gate ElasticJobSet.
 func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName, elastic bool) (*shape, error) {
 	var j jobSet
 	if err := decode(o.Object, &j); err != nil {
@@ -80,8 +79,7 @@ func lookJobSet(o *unstructured.Unstructured, gpu corev1.ResourceName, elastic b
 	return s, s.alike(gpu)
 }
 
-// rigid returns why the size is fixed; empty if it is not. n replicated jobs have GPUs, and the last has index
-// last.
+// rigid returns why the size is fixed, or "". n replicated jobs have GPUs, the last at index last.
 func (j *jobSet) rigid(n, last int, elastic, kueue bool) string {
 	r := &j.Spec.ReplicatedJobs[last]
 	switch {

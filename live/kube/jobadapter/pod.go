@@ -17,8 +17,8 @@ type Key struct{ Kind, Namespace, Name string }
 // raySuffix is the length of KubeRay's suffix of a RayCluster's name.
 const raySuffix = 6
 
-// RayJobOf returns the name of the RayJob that made the RayCluster called cluster. made is false if no RayJob can have
-// made it.
+// RayJobOf returns the name of the RayJob that created the given RayCluster. made is false if no RayJob can have
+// created it.
 func RayJobOf(cluster string) (name string, made bool) {
 	at := len(cluster) - raySuffix
 	if at < 1 || cluster[at] != '-' {
@@ -27,14 +27,13 @@ func RayJobOf(cluster string) (name string, made bool) {
 	return cluster[:at], true
 }
 
-// Gated reports whether a pod has the PlacementGate, so that it waits until Pin assigns a node.
+// Gated reports whether a pod has the PlacementGate: it waits until Pin assigns a node.
 func Gated(p *corev1.Pod) bool {
 	return holds(p.Spec.SchedulingGates)
 }
 
 // Pin assigns a node to a gated pod: it adds the node to the pod's required affinity, records the epoch, and removes
-// the PlacementGate. It adds the node to each term of the affinity, because the API server only accepts a narrower
-// affinity. If p is not gated, is bound, or must be on another node, it changes nothing and returns an error.
+// the PlacementGate. If p is not gated, is bound, or must be on another node, it changes nothing and returns an error.
 func Pin(p *corev1.Pod, node string, epoch int64) error {
 	switch {
 	case node == "":
@@ -57,8 +56,8 @@ func Pin(p *corev1.Pod, node string, epoch int64) error {
 	return nil
 }
 
-// narrowed adds the requirement of a node to a copy of each term, and reports whether the node may match one. An
-// empty term matches no node and stays empty.
+// narrowed adds the node to a copy of each term, because the API server only accepts a narrower affinity, and reports
+// whether the node may match one. An empty term matches no node and stays empty.
 func narrowed(terms []corev1.NodeSelectorTerm, node string) (all []corev1.NodeSelectorTerm, possible bool) {
 	here := called(node)
 	if len(terms) == 0 {

@@ -54,8 +54,7 @@ func (g *workerGroup) workers() int {
 	return n * max(1, or(g.NumOfHosts, 1))
 }
 
-// lookRayJob returns the shape of a RayJob: the pods of its worker groups with GPUs. It can be sized while
-// suspended if there is one such group with one host per replica.
+// A RayJob can be sized while suspended if one worker group has GPUs, with one host per replica.
 func lookRayJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
 	var j rayJob
 	if err := decode(o.Object, &j); err != nil {

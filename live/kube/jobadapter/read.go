@@ -138,7 +138,7 @@ func gates(o *unstructured.Unstructured) []string {
 	return all
 }
 
-// sliced reports whether pods have Kueue's gate for Jobs that it admits in slices (feature gate
+// sliced reports whether pods have Kueue's gate for Jobs admitted in slices (feature gate
 // ElasticJobsViaWorkloadSlices).
 func sliced(p *corev1.PodSpec) bool {
 	return slices.ContainsFunc(p.SchedulingGates, func(g corev1.PodSchedulingGate) bool { return g.Name == kueueSlices })

@@ -15,8 +15,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
-// A Role is a group of a job's pods with one template, as kube-scheduler sees it: a replicated job of a JobSet, a group
-// of a RayJob, or all workers of another kind. It omits the node and the flavor that Start has added.
+// A Role is a group of a job's pods with one template: a replicated job of a JobSet, a group of a RayJob, or all
+// workers of another kind. It omits the node and the flavor that Start has added.
 type Role struct {
 	Name  string // empty: the only one
 	Pods  int
@@ -29,7 +29,6 @@ func (r *Role) constrained() bool {
 	return r.Apart || len(r.Spec.NodeSelector) > 0 || r.Spec.Affinity != nil
 }
 
-// String describes the role and its constraints in words.
 func (r *Role) String() string {
 	var by []string
 	for _, k := range slices.Sorted(maps.Keys(r.Spec.NodeSelector)) {
@@ -81,7 +80,6 @@ func (s *shape) constraints(o *unstructured.Unstructured) []Role {
 	return all
 }
 
-// apart reports whether the pods of a template exclude each other from a node: by host ports, or by anti-affinity.
 func apart(o *unstructured.Unstructured, t *corev1.PodTemplateSpec) bool {
 	if slices.ContainsFunc(slices.Concat(t.Spec.InitContainers, t.Spec.Containers), hostPort) {
 		return true

@@ -97,7 +97,7 @@ func (a *adapter) Stop(o *unstructured.Unstructured, epoch int64) error {
 	return nil
 }
 
-// Suspend suspends a job of any kind, even if it names a Kueue queue. It records the epoch.
+// Suspend suspends a job of any kind, even in a Kueue queue, and records the epoch.
 func Suspend(o *unstructured.Unstructured, epoch int64) {
 	grow(o.Object, "spec")["suspend"] = true
 	annotate(o, v1alpha1.Started, "")
@@ -180,7 +180,7 @@ func ungate(o *unstructured.Unstructured) bool {
 	return true
 }
 
-// ReleaseWorkload lets Kueue admit a Sliced job: it removes the AdmissionGate from the job's Workload, and reports
+// ReleaseWorkload removes the AdmissionGate from a Sliced job's Workload, so that Kueue can admit it. It reports
 // whether the gate was present. Kueue (0.19) itself updates the Workloads of jobs that are not Sliced.
 func ReleaseWorkload(workload *unstructured.Unstructured, j *Job) bool {
 	return j.Sliced && ungate(workload)
@@ -218,8 +218,8 @@ func (t template) mark(o *unstructured.Unstructured, g *Grant) {
 	}
 }
 
-// MarkWorkload gives the GPU pods in a Workload the same labels and tolerations that Start has given them in the job's
-// object o. It reports whether the Workload changed.
+// MarkWorkload gives the GPU pods in a Workload the labels and tolerations that Start gave them in the job's object o.
+// It reports whether the Workload changed.
 func MarkWorkload(workload, o *unstructured.Unstructured, g *Grant, gpu corev1.ResourceName) bool {
 	before := workload.DeepCopy()
 	sets, _ := child(workload.Object, "spec")["podSets"].([]any)
