@@ -8,14 +8,14 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 )
 
-// With returns p with its times and reports replaced by those in history, which is another Past of the same job.
+// With returns p with the times and reports of history, another Past of the same job.
 func (p Past) With(history Past) Past {
 	p.state = history.state
 	return p
 }
 
-// Adopted derives the allocation of a running job from its pods, so that the job need not stop because a Plan was
-// deleted or is old. It returns false if the pods do not show a complete allocation.
+// Adopted derives a running job's allocation from its pods, in case the Plan was deleted or is old. It returns false if
+// the pods do not show a complete allocation.
 func Adopted(j *jobadapter.Job, workers []*corev1.Pod, typeOf func(node string) string) (Past, bool) {
 	if j.Generation == 0 || j.Suspended || j.PerWorker.GPUs == 0 || j.Ended != nil {
 		return Past{}, false
@@ -39,8 +39,7 @@ type tally struct {
 	total int
 }
 
-// workersByNode counts a generation's workers that have a node and have not failed or been deleted. With Job.Node
-// set, it counts all there.
+// With Job.Node set, all workers there count.
 func workersByNode(j *jobadapter.Job, workers []*corev1.Pod) tally {
 	t := tally{count: make(map[string]int)}
 	if j.Node != "" {

@@ -14,14 +14,13 @@ import (
 
 // An Agent is what the program of a job has reported so far.
 type Agent struct {
-	Reporting bool // it has sent a message in some generation
+	Reporting bool // it has sent a message, in this or an earlier start
 	Hello     *agentapi.Hello
 	// LocalMax is the largest local batch size by GPU type.
 	LocalMax map[cluster.GPUType]int
 }
 
-// SetHello stores h, the first message after a start. The largest local batch size in it is stored for the current GPU
-// type only.
+// SetHello stores h, the first message after a start. Its LocalMax counts for the current GPU type only.
 func (a *Agent) SetHello(h *agentapi.Hello, e *Job) {
 	a.Hello = h
 	if h != nil && int64(h.Generation) == e.Held.Generation && e.Held.GPUs > 0 {
@@ -29,7 +28,7 @@ func (a *Agent) SetHello(h *agentapi.Hello, e *Job) {
 	}
 }
 
-// Described returns the specification of a job, built from its object and from the reports of its program.
+// Described returns spec with the values that the job's program has reported.
 func (a *Agent) Described(spec *job.Spec, e *Job) *job.Spec {
 	if a.Hello == nil {
 		return spec
@@ -53,7 +52,7 @@ func milli(x float64) int64 {
 	return int64(min(max(0, math.Round(1000*x)), math.MaxInt64/2))
 }
 
-// State returns the data that the next leader needs to restore the job.
+// State returns what the next leader needs to restore the job.
 func (e *Job) State() v1alpha1.JobState {
 	st := &e.Status
 	s := v1alpha1.JobState{

@@ -1,13 +1,13 @@
 package jobstate
 
-// A Fit states whether the CPUs and memory requested by a job's running pods match the plan.
+// A Fit states whether the CPUs and memory of a job's running pods match the plan.
 type Fit struct {
 	Retry
 	Why string   // for users; empty: no difference, or being changed
-	At  Compared // last that required no change
+	At  Compared // the last comparison that required no change
 }
 
-// A Compared identifies one comparison of pods with a plan, so that the comparison is not repeated.
+// A Compared identifies a comparison of pods with a plan, so that it is not repeated.
 type Compared struct {
 	Generation int64
 	Cpus       float64 // per worker, like Memory

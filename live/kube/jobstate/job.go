@@ -51,22 +51,22 @@ type Job struct {
 	Retry
 }
 
-// Wants reports whether the last written plan has GPUs for the job, which has not ended.
+// Wants reports whether the last written plan has GPUs for the job, and it has neither lost them nor ended.
 func (e *Job) Wants() bool { return !e.Phase.Over() && e.Held.GPUs > 0 }
 
 // Workers returns the planned number of workers.
 func (e *Job) Workers() int { return e.WorkersOn(e.Held.GPUs) }
 
-// WorkersOn returns how many workers of the job fit on the given number of GPUs.
+// WorkersOn returns how many of the job's workers fit on the given number of GPUs.
 func (e *Job) WorkersOn(gpus int) int { return gpus / max(1, e.Parsed.PerWorker.GPUs) }
 
-// Present reports whether pod p belongs to the start of the job that is planned now.
+// Present reports whether pod p belongs to the planned start of the job.
 func (e *Job) Present(p *corev1.Pod) bool { return e.Wants() && Generation(p) == e.Held.Generation }
 
 // Running reports whether the job was started and is not suspended.
 func (e *Job) Running() bool { return !e.Parsed.Suspended && e.Parsed.Generation != 0 }
 
-// Started reports whether the planned start has been written to the job's object, so that its pods may appear.
+// Started reports whether the planned start was written to the job's object, so that pods may appear.
 func (e *Job) Started() bool {
 	return e.Wants() && (e.Stale() || e.Parsed.Generation == e.Held.Generation && (e.Running() || e.Parsed.Kueue && !e.Parsed.Gated))
 }
@@ -79,8 +79,8 @@ func (e *Job) Node() string {
 	return string(e.Held.Placement[0].Node)
 }
 
-// Coming returns how many pods may still appear on the job's node although the plan does not want them: the job's
-// controller replaces failed pods until it has stopped.
+// Coming counts the unplanned pods that may still appear on the job's node: the job's controller replaces failed pods
+// until it has stopped.
 func (e *Job) Coming() int {
 	planned := e.Started() && e.Parsed.Generation == e.Held.Generation
 	if e.Parsed.Node == "" || e.Ended() || planned || e.Parsed.Suspended && !e.Parsed.Stopping {
@@ -95,7 +95,7 @@ func (e *Job) Coming() int {
 	return max(0, n)
 }
 
-// Done returns how many workers have succeeded, in any start of the job.
+// Done counts the workers that have succeeded, in any start of the job.
 func (e *Job) Done() (n int) {
 	for _, p := range e.Pods {
 		if p.Status.Phase == corev1.PodSucceeded {
@@ -123,7 +123,7 @@ func (e *Job) Finished() (n int) {
 // ToEnd is how long a job may take to end by itself after its first worker has succeeded.
 const ToEnd = time.Minute
 
-// EndsSoon reports whether a worker has succeeded less than ToEnd ago, so that the job probably ends by itself.
+// EndsSoon reports whether a worker first succeeded less than ToEnd ago: the job probably ends by itself.
 func (e *Job) EndsSoon(now time.Time) bool {
 	return !e.Ending.IsZero() && now.Sub(e.Ending) < ToEnd
 }
@@ -140,7 +140,7 @@ func (e *Job) Outlived(now time.Time) int {
 	return e.Finished()
 }
 
-// Live returns the pods that are not terminal.
+// Live returns the pods that are not Terminal.
 func (e *Job) Live() []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(e.Pods), Terminal)
 }
@@ -159,8 +159,7 @@ func Ready(p *corev1.Pod) bool {
 	return i < 0 || p.Status.Conditions[i].Status == corev1.ConditionTrue
 }
 
-// Generation returns to which start of the job a pod belongs, counted from 1. It is 0 if the scheduler did not start
-// the pod.
+// Generation returns to which start of its job a pod belongs, counted from 1; 0 if the scheduler did not start it.
 func Generation(p *corev1.Pod) int64 {
 	n, err := strconv.ParseInt(p.Labels[v1alpha1.Generation], 10, 64)
 	if err != nil {

@@ -115,7 +115,7 @@ var rows = [...]struct {
 	{0, 0, Starting, Pin},
 }
 
-// Next returns the phase to which event ev moves a job with phase p and facts f, and the action to take.
+// Next returns the phase of a job after event ev, and the action to take, from its phase p and facts f.
 func Next(p Phase, ev Event, f Facts) (Phase, Action) {
 	switch {
 	case p == Ended || ev == End:
@@ -146,7 +146,6 @@ func look(f Facts) (Phase, Action) {
 	panic("the last row matches all facts")
 }
 
-// after returns the phase after an event other than Look, of a job that has not ended.
 func (p Phase) after(ev Event, holds bool) Phase {
 	switch {
 	case ev == Granted:

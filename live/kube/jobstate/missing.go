@@ -9,14 +9,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Unmade is how long pods of a Job may be missing until the Job's events are read to find the cause. The delay doubles
-// with each read.
+// Unmade is how long pods of a Job may be missing before its events are read to find the cause. The delay doubles with
+// each read.
 const Unmade = 10 * time.Second
 
 const longestWhy = 700
 
-// Lacks reports whether the events of a started Job should be read now, because some of its pods do not exist. The
-// first read is due after Unmade; each further delay is twice as long.
+// Lacks reports whether pods of a started Job have been missing so long that its events should be read now (see
+// Unmade).
 func (e *Job) Lacks(now time.Time) bool {
 	if e.Parsed.Kind != "Job" || !e.Running() {
 		return false
@@ -24,7 +24,7 @@ func (e *Job) Lacks(now time.Time) bool {
 	return e.Made() < e.Workers() && now.Sub(e.CompleteAt) >= max(Unmade, 2*e.AskedAt.Sub(e.CompleteAt))
 }
 
-// Overdue reports whether a write or started pods have been missing from the watches for longer than prompt.
+// Overdue reports whether the watches have lacked a write, or started pods, for longer than prompt.
 func (e *Job) Overdue(now time.Time, prompt time.Duration) bool {
 	since := e.CompleteAt
 	if e.Stale() {
@@ -33,13 +33,12 @@ func (e *Job) Overdue(now time.Time, prompt time.Duration) bool {
 	return now.Sub(since) > prompt && e.Awaits()
 }
 
-// Awaits reports whether the watches do not show yet a write to the job or all its started pods.
+// Awaits reports whether the watches lack a write to the job, or some of its started pods.
 func (e *Job) Awaits() bool {
 	return e.Stale() || e.Started() && e.Running() && e.Made() < e.Workers()
 }
 
-// Made counts the job's workers whose pods exist, and those that have succeeded. It ignores other pods of earlier
-// starts.
+// Made counts the job's workers that have succeeded or have a pod of the planned start.
 func (e *Job) Made() (n int) {
 	for _, p := range e.Pods {
 		if e.Present(p) || p.Status.Phase == corev1.PodSucceeded {
@@ -49,7 +48,7 @@ func (e *Job) Made() (n int) {
 	return n
 }
 
-// A Limit is a temporary limit on a job's GPUs, set because no more pods could be created.
+// A Limit is a temporary limit on a job's GPUs after pods could not be created.
 type Limit struct {
 	GPUs  int
 	Why   string
@@ -66,7 +65,7 @@ func (e *Job) Limited(spec *job.Spec) *job.Spec {
 	return &r
 }
 
-// FailedCreate is the reason in the event by which the Job controller reports that it could not create a pod.
+// FailedCreate is the reason in the Job controller's event about a pod that it could not create.
 const FailedCreate = "FailedCreate"
 
 // A Refusal states why pods of a Job could not be created.
@@ -75,8 +74,7 @@ type Refusal struct {
 	Last time.Time // of the last event, in whole seconds
 }
 
-// Later returns the later of r and the refusal in event ev. If both are within the same second, it returns the refusal
-// in ev.
+// Later returns the later of r and the refusal in event ev; in the same second, that in ev.
 func (r Refusal) Later(ev *corev1.Event) Refusal {
 	if ev.Reason != FailedCreate || ev.LastTimestamp.Time.Before(r.Last) {
 		return r
@@ -84,7 +82,7 @@ func (r Refusal) Later(ev *corev1.Event) Refusal {
 	return Refusal{strings.ToValidUTF8(ev.Message[:min(len(ev.Message), longestWhy)], ""), ev.LastTimestamp.Time}
 }
 
-// Since reports whether pods were refused since a time.
+// Since reports whether creation of a pod was refused at or after t.
 func (r Refusal) Since(t time.Time) bool {
 	return r.Why != "" && !r.Last.Before(t.Truncate(time.Second))
 }

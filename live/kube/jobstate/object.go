@@ -15,7 +15,7 @@ const packed = "oxgang.dev/packed"
 // plain fields stay as maps. Watches, indexes and selectors use no others.
 var plain = []string{"apiVersion", "kind", "metadata"}
 
-// PackObject replaces all fields of o except the metadata by one JSON text, which takes 1 kB instead of 8 kB. It drops
+// PackObject replaces all fields of o except the metadata by one JSON text: 1 kB instead of 8 kB. It drops
 // managedFields and kubectl's last-applied annotation; merge patches do not change these.
 func PackObject(o *unstructured.Unstructured) error {
 	if _, is := o.Object[packed]; is {
@@ -73,7 +73,7 @@ func name(field string) string {
 	return field
 }
 
-// An Object is a job's object as last observed, compressed by PackObject or not. It must not be changed.
+// An Object is a job's object as last observed, packed or not. It must not be changed.
 type Object struct{ o *unstructured.Unstructured }
 
 // ObjectOf returns o as an Object.
@@ -85,8 +85,8 @@ func (k Object) Meta() metav1.Object { return k.o }
 // Kind returns the kind.
 func (k Object) Kind() string { return k.o.GetKind() }
 
-// Unpack returns the object, without the fields that PackObject drops. It takes about 20 microseconds. The result must
-// not be changed.
+// Unpack returns the object, without the fields that PackObject drops, in 20 microseconds. The result must not be
+// changed.
 func (k Object) Unpack() (*unstructured.Unstructured, error) {
 	text, is := k.o.Object[packed].(string)
 	if !is {

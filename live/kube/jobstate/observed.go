@@ -15,8 +15,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// An Observed counts the pods of a job that have not ended, those that are ready, and the GPUs of ready workers by
-// node.
+// An Observed is the observed state of a job's pods that have not ended.
 type Observed struct {
 	Suspended bool
 	Pods      int
@@ -24,7 +23,7 @@ type Observed struct {
 	GPUs      map[string]int // of ready workers, by node
 }
 
-// ObservedOf returns the actual state of a job's workers.
+// ObservedOf summarizes the given pods of job j.
 func ObservedOf(j *jobadapter.Job, pods []*corev1.Pod) Observed {
 	o := Observed{Suspended: j.Suspended, GPUs: make(map[string]int)}
 	for _, p := range pods {
@@ -72,7 +71,7 @@ func gpusOn(total int, byNode map[string]int) string {
 
 const mostNodes = 4
 
-// Planned describes in words what a job was granted.
+// Planned describes the grant in words.
 func (g *Grant) Planned() string {
 	if g.GPUs == 0 {
 		return "no GPUs"
@@ -80,7 +79,7 @@ func (g *Grant) Planned() string {
 	return gpusOn(g.GPUs, GPUsByNode(g.Placement))
 }
 
-// PlannedOf describes in words what an allocation grants.
+// PlannedOf describes the allocation's grant in words.
 func PlannedOf(a *v1alpha1.JobAllocation) string {
 	g := Grant{}
 	g.GPUs = int(a.GPUs)

@@ -24,7 +24,7 @@ type Options struct {
 	Timeouts
 	// Explain, if not nil, explains the allocations of a plan.
 	Explain func(s *policy.Snapshot, p *policy.Plan) Reasons
-	// Expect, if not nil, returns predictions; nil: none yet. It must not block.
+	// Expect, if not nil, returns predictions, or nil if there are none yet. It must not block.
 	Expect func() map[job.ID]Expected
 	// Events, if not nil, records an event for every published decision.
 	Events events.EventRecorder
@@ -34,8 +34,7 @@ type Options struct {
 	Turn *Turn
 	// Kueue, if not nil, reports whether the cluster has Kueue.
 	Kueue func() bool
-	// Priority, if not nil, returns the value of a PriorityClass and whether it exists. The empty name is the default
-	// class.
+	// Priority, if not nil, returns the value of a PriorityClass, and whether it exists. "" is the default class.
 	Priority func(class string) (value int32, known bool)
 	// Now, if not nil, is the wall-clock time. Epochs are at least its Unix time.
 	Now func() time.Time
@@ -43,19 +42,19 @@ type Options struct {
 	Inputs func() string
 }
 
-// Timeouts are limits on how long jobs and their programs may take.
+// Timeouts are time limits for jobs and their programs.
 type Timeouts struct {
-	// Start bounds the time from a job's start until all its pods run. Default 5 min.
+	// Start limits the time from a job's start until all its pods run. Default 5 min.
 	Start time.Duration
-	// Quiet is how long a job's pods run without messages until it counts as training. Default 0.
+	// Quiet is how long pods that send no messages run until the job counts as training. Default 0.
 	Quiet time.Duration
-	// Silence is the time without messages after which a job is rigid. Default 10 min.
+	// Silence is the time without messages after which a job is no longer resized. Default 10 min.
 	Silence time.Duration
 	// Report is the requested interval of reports. Default 30 s.
 	Report time.Duration
 }
 
-// A Reasons explains in words why each job has its GPUs. Both texts are empty for an unknown job.
+// A Reasons explains in words why each job has its GPUs. It returns "" for an unknown job.
 type Reasons interface {
 	Reason(id job.ID) string // a word of a closed list
 	Text(id job.ID) string   // called only for plans that are written
@@ -93,10 +92,10 @@ func (o *Options) Validate() error {
 // Mode returns the mode of the queue.
 func (o *Options) Mode() v1alpha1.Mode { return o.Queue.Spec.Mode }
 
-// Acts reports whether the backend may start jobs in the mode of the queue. Otherwise it only plans.
+// Acts reports whether the queue's mode allows the backend to start jobs.
 func (o *Options) Acts() bool { return o.Mode() == v1alpha1.Admit || o.Mode() == v1alpha1.Resize }
 
-// Writes reports whether the backend writes plans to the API server.
+// Writes reports whether the queue's mode allows the backend to write plans.
 func (o *Options) Writes() bool { return o.Mode() != v1alpha1.Observe && o.Mode() != v1alpha1.Off }
 
 // Headroom returns the fraction of the lender's GPUs that is never lent.
@@ -130,7 +129,7 @@ func (o *Options) Weights() map[string]int32 {
 	return all
 }
 
-// MostGPUs returns the maximum number of GPUs of a job in the namespace, or 0 if there is no limit.
+// MostGPUs returns the most GPUs that a job in the namespace may have; 0: no limit.
 func (o *Options) MostGPUs(namespace string) int {
 	most := o.Queue.Spec.Limits.MaxGPUs
 	for _, n := range o.Queue.Spec.Namespaces {
@@ -141,7 +140,7 @@ func (o *Options) MostGPUs(namespace string) int {
 	return int(most)
 }
 
-// PriorityOf returns the priority of the PriorityClass class, limited to the queue's maximum.
+// PriorityOf returns the value of a PriorityClass, limited to the queue's maximum.
 func (o *Options) PriorityOf(class string) float64 {
 	if o.Priority == nil {
 		return 0
@@ -153,7 +152,7 @@ func (o *Options) PriorityOf(class string) float64 {
 	return float64(value)
 }
 
-// NoClass returns a message that the PriorityClass class does not exist, or "" if it exists.
+// NoClass returns a message for users if the PriorityClass does not exist, otherwise "".
 func (o *Options) NoClass(class string) string {
 	if class == "" || o.Priority == nil {
 		return ""
@@ -164,7 +163,7 @@ func (o *Options) NoClass(class string) string {
 	return fmt.Sprintf("its pods name PriorityClass %q, which does not exist", class)
 }
 
-// An Expected predicts when a job starts and ends, and states which change would help it.
+// An Expected predicts when a job starts and ends, and what would help it.
 type Expected struct {
 	Unblock string        // cheapest change that would give it GPUs; empty: not known
 	ETA     *v1alpha1.ETA // nil: not known

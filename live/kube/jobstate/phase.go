@@ -26,13 +26,13 @@ type Times struct {
 // Ended reports whether a job has ended for good.
 func (e *Job) Ended() bool { return e.Phase == Ended }
 
-// Stale reports whether the watches do not show yet the last write to the job.
+// Stale reports whether the watches lack the last write to the job.
 func (e *Job) Stale() bool { return !e.StaleSince.IsZero() }
 
 // Restored reports whether the job's pods already existed when this leader took over.
 func (e *Job) Restored() bool { return e.Since.IsZero() }
 
-// Move changes the phase of the job as event ev requires.
+// Move applies event ev to the job's phase.
 func (e *Job) Move(ev Event) {
 	var f Facts
 	if e.Held.GPUs > 0 {
@@ -41,7 +41,7 @@ func (e *Job) Move(ev Event) {
 	e.Phase, _ = Next(e.Phase, ev, f)
 }
 
-// Look returns the phase of the job according to plan and observation, and the action to take.
+// Look returns the job's current phase and the action to take, from plan and observation.
 func (e *Job) Look(now time.Time) (Phase, Action) {
 	return Next(e.Phase, Look, e.facts(now))
 }

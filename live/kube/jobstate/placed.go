@@ -10,12 +10,11 @@ import (
 	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
-// Bind is how long a started job may make no progress in creating and placing its pods, at the first try. Each failed
-// start doubles the time.
+// Bind is how long a started job may go without a further pod being created or getting a node. Each failed start
+// doubles the time.
 const Bind = 30 * time.Second
 
-// PlaceWithin returns how long a started job may keep its GPUs while no further pod is created or gets a node. It is at
-// most longest.
+// PlaceWithin returns the time limit of Bind for the job, at most longest.
 func (e *Job) PlaceWithin(longest time.Duration) time.Duration {
 	return min(Bind<<min(max(0, e.Failures-Tries+1), 10), longest)
 }
@@ -41,8 +40,7 @@ func (e *Job) Placed() int {
 	return n
 }
 
-// Unplaced returns how long a started job has made no progress although some of its workers do not exist or have no
-// node.
+// Unplaced returns how long no further pod of a started job was created or got a node; 0 if none is missing.
 func (e *Job) Unplaced(now time.Time) time.Duration {
 	if !e.Started() || e.Parsed.Suspended || e.TrainsIn == e.Held.Generation || e.Placed() >= e.Workers() {
 		return 0
@@ -50,7 +48,7 @@ func (e *Job) Unplaced(now time.Time) time.Duration {
 	return now.Sub(e.PlacedAt)
 }
 
-// Inflated returns a message for users if an admission plugin has changed the GPUs of planned pods, otherwise "".
+// Inflated returns a message for users if an admission plugin changed the GPUs of planned pods, otherwise "".
 func (e *Job) Inflated(gpu corev1.ResourceName) string {
 	for _, p := range e.Pods {
 		if n := inventory.Request(&p.Spec, gpu).GPUs; e.Present(p) && !Terminal(p) && n != e.Parsed.PerWorker.GPUs {

@@ -19,7 +19,7 @@ const (
 	MostReports = 2500
 )
 
-// Keep stores a report.
+// Keep stores a report, and reports whether it is the first for its configuration.
 func (e *Job) Keep(r *job.Report) bool {
 	if r.StepTime <= 0 || r.Batch.Local < 1 {
 		return false
@@ -49,7 +49,7 @@ type measured struct {
 	GradVar float64 `json:"v,omitempty"`
 }
 
-// LearnedText returns the job's last reports, up to maxReports, as JSON. It is "" if there are none.
+// LearnedText returns the job's last reports, up to maxReports, as JSON; "" without reports.
 func (e *Job) LearnedText(maxReports int) string {
 	last := e.Reports[max(0, len(e.Reports)-maxReports):]
 	if len(last) == 0 {
@@ -70,7 +70,7 @@ func (e *Job) LearnedText(maxReports int) string {
 	return string(text)
 }
 
-// ReportsOf returns the reports stored in s. If any of them is invalid, it returns none.
+// ReportsOf returns the reports in s, or none if any is invalid.
 func ReportsOf(s *v1alpha1.JobState) []job.Report {
 	var all []measured
 	if s.Reports == "" || json.Unmarshal([]byte(s.Reports), &all) != nil || len(all) > KeptReports {

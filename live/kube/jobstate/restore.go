@@ -56,7 +56,7 @@ func (p *Past) Restore(e *Job) {
 	e.Status.Phase, e.Status.Allocation, e.Status.Placement = job.Restoring, e.Held.Allocation, e.Held.Placement
 }
 
-// GrantOf converts the entry of a Plan object into a Grant, with sorted nodes.
+// GrantOf converts an allocation of a Plan object into a Grant, with sorted nodes.
 func GrantOf(a *v1alpha1.JobAllocation) Grant {
 	g := Grant{Generation: a.Generation}
 	g.Configuration = cluster.Configuration{Nodes: len(a.Nodes), GPUs: int(a.GPUs), GPUType: cluster.GPUType(a.GPUType)}
@@ -83,7 +83,7 @@ type Grant struct {
 	Batch     job.BatchSize
 }
 
-// Allocation converts a grant into an entry of a Plan object.
+// Allocation converts a grant of job e into an allocation of a Plan object.
 func Allocation(e *Job, g *Grant) v1alpha1.JobAllocation {
 	a := v1alpha1.JobAllocation{
 		UID: e.Parsed.UID, Kind: e.Parsed.Kind, Namespace: e.Parsed.Namespace, Name: e.Parsed.Name, Generation: g.Generation,

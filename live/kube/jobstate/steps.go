@@ -26,8 +26,8 @@ func (e *Job) Obstacle() string {
 	return ""
 }
 
-// Place returns the first planned node that allows accepts and that has enough GPUs in left for one worker. It
-// subtracts the worker from left.
+// Place returns the first planned node that allows accepts and that has room in left for one worker, and takes that
+// room. It returns "" if there is none.
 func (e *Job) Place(left map[string]int, allows func(node string) bool) string {
 	for _, s := range e.Held.Placement {
 		if name := string(s.Node); left[name] >= e.Parsed.PerWorker.GPUs && allows(name) {
@@ -38,7 +38,7 @@ func (e *Job) Place(left map[string]int, allows func(node string) bool) string {
 	return ""
 }
 
-// WholeWorkers returns an error if grant g has GPUs on some node that are not a whole number of workers.
+// WholeWorkers returns an error if the GPUs of g on a node are not a whole number of workers.
 func (e *Job) WholeWorkers(g *Grant) error {
 	for _, s := range g.Placement {
 		if s.GPUs%max(1, e.Parsed.PerWorker.GPUs) != 0 {
@@ -48,7 +48,7 @@ func (e *Job) WholeWorkers(g *Grant) error {
 	return nil
 }
 
-// Grows reports whether an elastic job can change to the grant next while it trains.
+// Grows reports whether the job can change to the grant next while it trains.
 func (e *Job) Grows(next *Grant) bool {
 	if e.Parsed.Resizing != v1alpha1.InPlace || next.GPUType != e.Held.GPUType || e.Parsed.Kueue && !e.Parsed.Sliced || e.Parsed.Node != "" {
 		return false

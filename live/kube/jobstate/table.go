@@ -11,14 +11,14 @@ import (
 type Table struct {
 	*driver.Table[*Job]
 	Plan *v1alpha1.Plan  // as last written or read
-	Past map[job.ID]Past // restored jobs that were not observed yet
+	Past map[job.ID]Past // jobs of the previous leader's Plan that were not observed yet
 	Over map[job.ID]bool // ended jobs that still have objects
 	// Labels are the node labels by which Kueue's flavors distinguish GPU types.
 	Labels map[cluster.GPUType]map[string]string
 }
 
-// NewTable returns an empty Table. The Table is locked when it calls ended, after the scheduler has processed that a
-// job ended for good.
+// NewTable returns an empty Table. It calls ended, with the lock held, after the scheduler has processed that a job
+// ended.
 func NewTable(q *driver.Queue, ended func(*Job)) *Table {
 	return &Table{Table: driver.NewTable(q, vacate, ended), Over: map[job.ID]bool{}}
 }

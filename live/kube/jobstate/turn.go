@@ -5,15 +5,14 @@ import (
 	"time"
 )
 
-// A Turn coordinates the queues of a process. They take turns in comparing the watches of pods and nodes, which they
-// share, with the API server. It is safe for concurrent use.
+// A Turn lets the queues of a process take turns in comparing their shared watches of pods and nodes with the API
+// server. It is safe for concurrent use.
 type Turn struct {
 	mu    sync.Mutex
 	taken time.Time
 }
 
-// Take reports whether the caller should compare now, because at least interval has passed since the last comparison.
-// It is always true for a nil Turn.
+// Take reports whether the caller should compare now: interval has passed since the last comparison, or t is nil.
 func (t *Turn) Take(now time.Time, interval time.Duration) bool {
 	if t == nil {
 		return true
