@@ -20,8 +20,7 @@ import (
 
 type podChanges map[*jobstate.Job][]jobadapter.Fitting
 
-// podChanges returns the changes of running pods' requests. Requests shrink at once, and grow where the node has
-// room. Nodes with shrinking requests lose their room in r.
+// Requests shrink at once, and grow where the node has room. Nodes with shrinking requests lose their room in r.
 func (w *Planner) podChanges(s *observe.Observation, r room, now time.Time) (podChanges, []Note) {
 	all := make(podChanges)
 	var growing []*jobstate.Job
@@ -56,8 +55,6 @@ func (w *Planner) podChanges(s *observe.Observation, r room, now time.Time) (pod
 	return all, notes
 }
 
-// unfit returns a job's running pods whose requests can change without a restart, or else the new Fit to store, or
-// nil.
 func (w *Planner) unfit(e *jobstate.Job, at time.Time) ([]jobadapter.Fitting, *jobstate.Fit) {
 	if e.Stale() || e.Trouble != "" || !e.Started() || !e.Running() || e.Parsed.Kueue || at.Before(e.Fit.NotBefore) {
 		return nil, nil

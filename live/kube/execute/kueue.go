@@ -22,7 +22,7 @@ var workload = schema.GroupKind{Group: "kueue.x-k8s.io", Kind: "Workload"}
 
 const workloadJob = "kueue.x-k8s.io/job-uid"
 
-// deactivating stops a job by its Workload. Kueue does not stop a job without a Workload, so that one is suspended.
+// Kueue does not stop a job without a Workload, so that job is suspended.
 func (w *Planner) deactivating(e *jobstate.Job) *Step {
 	epoch, uid, namespace := w.table.Plan.Spec.Epoch, e.Parsed.UID, e.Parsed.Namespace
 	suspend := w.rewriting(e, "stop", func(o *object) error { jobadapter.Suspend(o, epoch); return nil })
@@ -57,9 +57,8 @@ func (w *Planner) readmitting(e *jobstate.Job) *Step {
 	}}
 }
 
-// Marked adds the labels and tolerations of a job's next start to workload o, the job's object in Kueue, and reports
-// whether o changed. It is needed because Kueue copies them back into the job's template on eviction. A workload that
-// has quota is immutable.
+// Marked adds the labels and tolerations of a job's next start to its Workload o, because Kueue copies them back into
+// the job's template on eviction. It reports whether o changed. A Workload with quota is immutable.
 func (w *Writer) Marked(o, job *object, g *jobadapter.Grant) bool {
 	return isTrue(o, "Evicted") && !isTrue(o, "QuotaReserved") && jobadapter.MarkWorkload(o, job, g, corev1.ResourceName(w.Options.Nodes.GPUResource))
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// PoolOf returns the state of group g of the lender's nodes, or nil if there is no such group.
+// PoolOf returns the state of group g of the lender's nodes, or nil.
 func (ns *Nodes) PoolOf(g cluster.Group) *inventory.Pool {
 	i := slices.IndexFunc(ns.Loans.pools, func(p inventory.Pool) bool { return p.Group == g })
 	if i < 0 {
@@ -32,21 +32,21 @@ func (ns *Nodes) Lent(id cluster.NodeID) bool {
 	return lent
 }
 
-// NameOf compares the name of the node of loan l with name, for binary searches.
+// NameOf compares the node name of loan l with name, for binary searches.
 func NameOf(l v1alpha1.NodeLoan, name string) int { return strings.Compare(l.Name, name) }
 
 // ByName compares loans by node name.
 func ByName(a, b v1alpha1.NodeLoan) int { return strings.Compare(a.Name, b.Name) }
 
-// A Transfer is the step that adds or removes the label and taint of one node on loan.
+// A Transfer is the step that marks a node as lent (by a label and a taint), or removes the mark.
 type Transfer struct {
 	seen *corev1.Node
 	next *corev1.Node
 }
 
 // Transfers returns the steps that mark and unmark nodes on loan. Borrowed nodes get the mark, unless their owner has
-// pods there. Other nodes lose it once no pod of the queue is there or may still come. While the watches do not show
-// the last writes, it returns none.
+// pods there. Other nodes lose it once no pod of the queue is or may still come there. It returns none until the
+// watches show the last writes.
 func (ns *Nodes) Transfers(s *observe.Observation) []Transfer {
 	if !ns.Options.Acts() || time.Now().Before(ns.Loans.NotBefore) || len(ns.Writer.Unseen) > 0 {
 		return nil

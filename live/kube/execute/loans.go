@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A LoanState is the state of a lender's nodes. The nodes on loan are the loans of the committed Plan, except Back.
+// A LoanState is the state of a lender's nodes. On loan are the loans of the committed Plan, except Back.
 type LoanState struct {
 	pools          []inventory.Pool
 	Published      []cluster.Loan              // last sent to the scheduler
@@ -29,7 +29,7 @@ func NewLoans() LoanState {
 	return LoanState{Back: make(map[cluster.NodeID]bool), rest: make(map[cluster.Group]time.Time)}
 }
 
-// OnLoan returns the nodes on loan and their groups.
+// OnLoan maps the nodes on loan to their groups.
 func (ns *Nodes) OnLoan() map[cluster.NodeID]cluster.Group {
 	all := make(map[cluster.NodeID]cluster.Group, len(ns.Table.Plan.Spec.Loans))
 	for _, l := range ns.Table.Plan.Spec.Loans {
@@ -40,7 +40,7 @@ func (ns *Nodes) OnLoan() map[cluster.NodeID]cluster.Group {
 	return all
 }
 
-// Usable returns the nodes for jobs: the queue's own nodes, and nodes that are marked as lent to the queue.
+// Usable returns the nodes for jobs: the queue's own, and those marked as lent to it.
 func (ns *Nodes) Usable(s *observe.Observation) []cluster.Node {
 	on := ns.OnLoan()
 	all := make([]cluster.Node, 0, len(s.Nodes))
@@ -57,8 +57,7 @@ func (ns *Nodes) Usable(s *observe.Observation) []cluster.Node {
 	return all
 }
 
-// Review updates the state of the nodes of the owner who lends to the queue. The loan of a node ends if the node is
-// unusable, or was not returned in time.
+// Review updates the state of the lender's nodes. A loan ends if its node is unusable or was not returned in time.
 func (ns *Nodes) Review(s *observe.Observation) {
 	if len(s.Lender.Servers)+len(ns.Table.Plan.Spec.Loans) == 0 {
 		ns.Loans.pools = nil
@@ -138,7 +137,7 @@ func (ns *Nodes) held() map[cluster.NodeID]bool {
 	return all
 }
 
-// seize takes overdue nodes by force, and reports whether there were any. Source: Lyra §2.1.
+// seize takes overdue nodes by force. Source: Lyra §2.1.
 func (ns *Nodes) seize(now time.Time) bool {
 	before := len(ns.Loans.Back)
 	for i := range ns.Loans.pools {
@@ -168,7 +167,7 @@ func (ns *Nodes) reclaim(g cluster.Group, due time.Time) {
 	}
 }
 
-// LoanStatus returns the state of all loans in the form of the scheduler.
+// LoanStatus converts the state of all loans for the scheduler.
 func (ns *Nodes) LoanStatus() []cluster.Loan {
 	var all []cluster.Loan
 	for i := range ns.Loans.pools {
@@ -184,7 +183,7 @@ func (ns *Nodes) LoanStatus() []cluster.Loan {
 	return all
 }
 
-// SameLoans reports whether two lists are equal, ignoring the load, which changes often.
+// SameLoans reports whether two lists are equal except for the load, which changes often.
 func SameLoans(a, b []cluster.Loan) bool {
 	return slices.EqualFunc(a, b, func(x, y cluster.Loan) bool {
 		return x.Group == y.Group && x.Node == y.Node && x.Nodes == y.Nodes && x.Lent == y.Lent && x.Spare == y.Spare &&

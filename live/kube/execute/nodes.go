@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/planstore"
 )
 
-// A Nodes has a queue's rented and borrowed nodes. The caller of its methods must hold Mu.
+// Nodes manages a queue's rented and borrowed nodes. The caller of its methods must hold Mu.
 type Nodes struct {
 	Options *jobstate.Options
 	Client  client.Client
@@ -19,7 +19,7 @@ type Nodes struct {
 	Writer  *Writer
 	Store   *planstore.Store
 	Table   *jobstate.Table
-	// IsOurs reports whether a pod is or was a pod of the queue's jobs.
+	// IsOurs reports whether a pod is or was one of the queue's jobs.
 	IsOurs func(*observe.Observation) func(*corev1.Pod) bool
 	Lose   func(j *jobstate.Job, why string) // takes a job's GPUs
 	Rented rentedNodes

@@ -9,24 +9,24 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// A Planner computes the next steps towards the committed plan. It does not write to the cluster. The caller of its
-// methods must hold Writer.Mu.
+// A Planner computes the next steps towards the committed plan, without writing. The caller of its methods must hold
+// Writer.Mu.
 type Planner struct {
 	*Writer
 
 	table *jobstate.Table
 }
 
-// NewPlanner returns a Planner for the jobs of table t whose steps w carries out.
+// NewPlanner returns a Planner for the jobs of table t. Writer w carries out its steps.
 func NewPlanner(w *Writer, t *jobstate.Table) *Planner { return &Planner{w, t} }
 
-// A Writer carries out steps: it writes to the objects of the cluster.
+// A Writer carries out steps by writing to the cluster.
 type Writer struct {
 	Options *jobstate.Options
 	Client  client.Client
 	Direct  client.Reader
 	Mu      sync.Locker // guards Unseen, and the jobs
-	// Unseen has the resource versions of writes that the watches have not shown yet.
+	// Unseen has the resource versions that the watches have not shown yet.
 	Unseen map[types.UID]uint64
 	// Refused is called when pods of a job cannot be created. The lock is held.
 	Refused  func(j *jobstate.Job, why string)

@@ -12,12 +12,12 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// An Order is the state of the last order of nodes for a group.
+// An Order is the last order of nodes for a group.
 type Order struct {
 	refused bool
-	missing int
+	missing int       // nodes ordered but not arrived
 	since   time.Time // last change of missing
-	scaled  int       // last read
+	scaled  int       // replicas, when last read
 	read    time.Time // zero: never
 	jobstate.Retry
 }
@@ -29,7 +29,7 @@ type rentedNodes struct {
 	Committing bool
 }
 
-// ExpectPods marks the nodes on which pods of some job may still appear, as held.
+// ExpectPods marks nodes as held if pods of a job may still appear there.
 func (ns *Nodes) ExpectPods() {
 	to := make(map[string]bool)
 	for _, e := range ns.Table.Order {
@@ -44,7 +44,7 @@ func (ns *Nodes) ExpectPods() {
 	}
 }
 
-// Cloned returns a copy of a map from groups to their nodes.
+// Cloned copies a map from groups to their nodes.
 func Cloned(of map[string][]observe.GroupNode) map[string][]observe.GroupNode {
 	all := make(map[string][]observe.GroupNode, len(of))
 	for g, nodes := range of {
@@ -56,7 +56,7 @@ func Cloned(of map[string][]observe.GroupNode) map[string][]observe.GroupNode {
 // Groups returns the groups of nodes that can be rented.
 func (ns *Nodes) Groups() []v1alpha1.NodeGroup { return ns.Options.Queue.Spec.NodeGroups }
 
-// Group returns a group by name; nil: none.
+// Group returns the rentable group called name, or nil.
 func (ns *Nodes) Group(name cluster.Group) *v1alpha1.NodeGroup {
 	i := slices.IndexFunc(ns.Groups(), func(g v1alpha1.NodeGroup) bool { return g.Name == string(name) })
 	if i < 0 {
@@ -78,7 +78,7 @@ func (ns *Nodes) OrderOf(g *v1alpha1.NodeGroup) *Order {
 	return o
 }
 
-// A GroupStatus divides the nodes of a group by what a plan does with them. Each node is in one list.
+// A GroupStatus divides the nodes of a rentable group by what the plan does with them. Each node is in one list.
 type GroupStatus struct {
 	Group  *v1alpha1.NodeGroup
 	Wanted int                  // without leaving nodes
@@ -88,11 +88,11 @@ type GroupStatus struct {
 	Going  []*observe.GroupNode // being deleted
 }
 
-// Alive returns the number of nodes that are not being deleted.
+// Alive counts the nodes that are not being deleted.
 func (s *GroupStatus) Alive() int { return len(s.Stays) + len(s.Coming) + len(s.Leaves) }
 
-// Status divides the nodes of group g into the lists of a GroupStatus. If the group has more nodes than p wants, some
-// leave: first those that p names, then the youngest without jobs, but none in planned.
+// Status returns the state of group g under plan p. If g has more nodes than p wants, some leave: first those that p
+// names, then the youngest without jobs, but none in planned.
 func (ns *Nodes) Status(g *v1alpha1.NodeGroup, p *v1alpha1.PlannedGroup, planned map[string]bool, now time.Time) *GroupStatus {
 	s := &GroupStatus{Group: g}
 	var alive []*observe.GroupNode
@@ -156,7 +156,7 @@ func (ns *Nodes) rental(s *GroupStatus) cluster.Rental {
 	return r
 }
 
-// Late reports whether ordered nodes have not arrived within the time that g allows.
+// Late reports whether ordered nodes have not arrived within the time that group g allows.
 func (o *Order) Late(g *v1alpha1.NodeGroup, now time.Time) bool {
 	return o.missing > 0 && now.Sub(o.since) >= startWithin(g)
 }
@@ -184,7 +184,7 @@ func plannedNodes(p *v1alpha1.Plan) map[string]bool {
 	return all
 }
 
-// WantedOf returns a plan's decision about the group called name, or nil if there is none yet.
+// WantedOf returns the plan for the group called name, or nil.
 func WantedOf(all []v1alpha1.PlannedGroup, name string) *v1alpha1.PlannedGroup {
 	i := slices.IndexFunc(all, func(p v1alpha1.PlannedGroup) bool { return p.Name == name })
 	if i < 0 {
@@ -194,7 +194,7 @@ func WantedOf(all []v1alpha1.PlannedGroup, name string) *v1alpha1.PlannedGroup {
 }
 
 // Rentals updates the orders of rented nodes. It returns nodes without those that must get no new jobs, and the state
-// of the rented nodes by group.
+// of each group.
 func (ns *Nodes) Rentals(nodes []cluster.Node) ([]cluster.Node, []cluster.Rental) {
 	var rentals []cluster.Rental
 	closed, planned := make(map[string]bool), plannedNodes(ns.Table.Plan)
@@ -212,8 +212,7 @@ func (ns *Nodes) Rentals(nodes []cluster.Node) ([]cluster.Node, []cluster.Rental
 	return slices.DeleteFunc(slices.Clone(nodes), func(n cluster.Node) bool { return closed[string(n.ID)] }), rentals
 }
 
-// close adds nodes that must get no new jobs: leaving ones, and empty ones while the provider may choose one to
-// delete.
+// close adds leaving nodes, and empty ones while the provider may choose one to delete.
 func (s *GroupStatus) close(closed, planned map[string]bool) {
 	for _, l := range s.Leaves {
 		closed[l.Name()] = true
@@ -225,7 +224,7 @@ func (s *GroupStatus) close(closed, planned map[string]bool) {
 	}
 }
 
-// Offered returns all rentable nodes. Their names are names that no real node can have.
+// Offered returns all rentable nodes, under names that no real node can have.
 func Offered(groups []v1alpha1.NodeGroup) []cluster.Node {
 	var all []cluster.Node
 	for i := range groups {
@@ -239,8 +238,7 @@ func Offered(groups []v1alpha1.NodeGroup) []cluster.Node {
 	return all
 }
 
-// KeepRented updates the orders after a plan was committed. allRefused maps each ordered group to whether the order was
-// refused.
+// KeepRented updates the orders after a commit. allRefused states whether each ordered group was refused.
 func (ns *Nodes) KeepRented(allRefused map[string]bool) {
 	ns.Rented.Committing = false
 	for name, refused := range allRefused {

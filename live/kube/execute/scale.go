@@ -20,11 +20,10 @@ import (
 	"github.com/oxgang/oxgang/live/kube/planstore"
 )
 
-// Recheck is the interval at which a group's number of replicas is read again, to detect changes by others.
+// Recheck is the interval at which a group's replicas are read again, to detect changes by others.
 const Recheck = 30 * time.Second
 
-// A Scaling is one step towards the planned size of a node group: it marks a node that leaves, or sets the group's
-// number of replicas.
+// A Scaling is one step towards the planned size of a node group: it marks a leaving node, or sets the replicas.
 type Scaling struct {
 	group *v1alpha1.NodeGroup
 	order *Order
@@ -32,7 +31,7 @@ type Scaling struct {
 	do    func(context.Context) error
 }
 
-// Scalings returns the steps that are possible now.
+// Scalings returns the steps towards the planned sizes of node groups that are possible now.
 func (ns *Nodes) Scalings() []Scaling {
 	if !ns.Options.Acts() || len(ns.Groups()) == 0 {
 		return nil

@@ -23,7 +23,7 @@ type Step struct {
 	Do   func(context.Context) error
 }
 
-// A Note is a change of a job's stored state that results from planning its steps.
+// A Note is a change of a job's stored state, found while its steps were planned.
 type Note struct {
 	Job     *jobstate.Job
 	Retried bool
@@ -40,8 +40,8 @@ func (n *Note) Apply() {
 	}
 }
 
-// Steps returns the steps that are possible now, at most one per job: all stops, starts for which there are free GPUs
-// in order of submission, and changes of pods' requests. notes are changes of the jobs' stored state.
+// Steps returns the possible steps, at most one per job: all stops, starts with free GPUs in order of submission, and
+// changes of pods' requests. notes are changes of the jobs' stored state.
 func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, notes []Note) {
 	if !w.Options.Acts() {
 		return nil, nil
@@ -180,8 +180,8 @@ func (w *Planner) closing(e *jobstate.Job, workers int) *Step {
 	return w.rewriting(e, "end", func(o *object) error { return e.Adapter.Resize(o, &g) })
 }
 
-// ToStart returns what a job gets when it starts. If its first workers have already succeeded, it gets only these
-// workers, which completes the job.
+// ToStart returns what a starting job gets. If its first workers have already succeeded, it gets only these, which
+// completes the job.
 func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
 	g := w.ToGrant(e)
 	if n := e.Finished(); n > 0 {
@@ -190,8 +190,7 @@ func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
 	return g
 }
 
-// ToGrant returns what each worker of a job gets. The result depends only on the plan, so that every leader computes
-// the same.
+// ToGrant returns what a job gets. It depends only on the plan, so that every leader computes the same.
 func (w *Planner) ToGrant(e *jobstate.Job) jobadapter.Grant {
 	n := e.Workers()
 	var flavor map[string]string

@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// PodTolerations returns the tolerations that pods need: the queue's and, if the queue borrows nodes, those for the taint of
-// a loan and for a taint of GPU nodes.
+// PodTolerations returns the tolerations that the queue's pods need. If the queue borrows nodes, they include the taint
+// of a loan and a taint of GPU nodes.
 func PodTolerations(o *jobstate.Options) []corev1.Toleration {
 	all := Tolerations(o.Queue)
 	if o.Queue.Spec.Loans == nil {
@@ -19,7 +19,7 @@ func PodTolerations(o *jobstate.Options) []corev1.Toleration {
 		corev1.Toleration{Key: o.Nodes.GPUResource, Operator: corev1.TolerationOpExists, Effect: corev1.TaintEffectNoSchedule})
 }
 
-// Tolerations converts a queue's tolerations into the type that pods have.
+// Tolerations converts a queue's tolerations into tolerations of pods.
 func Tolerations(q *v1alpha1.Queue) []corev1.Toleration {
 	var all []corev1.Toleration
 	for _, t := range q.Spec.Tolerations {

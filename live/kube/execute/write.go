@@ -44,8 +44,7 @@ func (w *Writer) pin(ctx context.Context, p *corev1.Pod, node string, epoch int6
 	return w.Patch(ctx, next, p)
 }
 
-// Patch writes an object to the API server as a patch: the difference between its new version next and the version
-// seen.
+// Patch writes the difference between the versions seen and next of an object.
 func (w *Writer) Patch(ctx context.Context, next, seen client.Object) error {
 	return w.finish(next, w.Client.Patch(ctx, next, client.MergeFromWithOptions(seen, client.MergeFromWithOptimisticLock{}), client.FieldOwner(FieldOwner)))
 }
@@ -63,7 +62,7 @@ func (w *Writer) finish(next client.Object, err error) error {
 	return nil
 }
 
-// FieldOwner is the scheduler's name as a field manager in the API server.
+// FieldOwner is the scheduler's field manager in the API server.
 const FieldOwner = "oxgang"
 
 // disrupt returns nil if all given pods of a job may stop now: dry-run evictions succeed, and PodDisruptionBudgets
