@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// Accepts reports whether node selector, required node affinity and taints allow kube-scheduler to bind pod p to node
-// n. Tolerations of p and of o count.
+// Accepts reports whether kube-scheduler may bind pod p to node n, by node selector, required affinity and taints.
+// Tolerations of p and of o count.
 func (o *Options) Accepts(p *corev1.PodSpec, n *corev1.Node) bool {
 	return Allows(p, n) && !slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {
 		return t.Effect != corev1.TaintEffectPreferNoSchedule && o.keepsOff(&t) && !slices.ContainsFunc(p.Tolerations, func(of corev1.Toleration) bool {

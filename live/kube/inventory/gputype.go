@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// TypeName returns the GPU type for the value of a node label. It is the entry for value in names, or else value in
-// lower case. It is empty if the result is not a valid name.
+// TypeName returns the GPU type for the value of a node label: its entry in names, or else value in lower case. It
+// returns "" if that is not a valid name.
 func TypeName(value string, names map[string]string) cluster.GPUType {
 	if name, ok := names[value]; ok {
 		value = name
@@ -19,7 +19,7 @@ func TypeName(value string, names map[string]string) cluster.GPUType {
 	return cluster.GPUType(value)
 }
 
-// IsName reports whether s can be the name of a GPU type: a label value in lower case.
+// IsName reports whether s can name a GPU type: a label value in lower case.
 func IsName(s string) bool {
 	if s == "" || len(s) > 63 || !alphanumeric(s[0]) || !alphanumeric(s[len(s)-1]) {
 		return false

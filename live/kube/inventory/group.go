@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Group returns the first of the groups of rentable nodes whose selector matches node n, or nil.
+// Group returns the first group whose selector matches node n, or nil.
 func Group(groups []v1alpha1.NodeGroup, n *corev1.Node) *v1alpha1.NodeGroup {
 	i := slices.IndexFunc(groups, func(g v1alpha1.NodeGroup) bool { return Selects(g.NodeSelector, n) })
 	if i < 0 {
@@ -18,7 +18,7 @@ func Group(groups []v1alpha1.NodeGroup, n *corev1.Node) *v1alpha1.NodeGroup {
 	return &groups[i]
 }
 
-// Offer converts a group of rentable nodes into an offer for the scheduler: node, price and maximum number.
+// Offer converts a group of rentable nodes into an offer for the scheduler.
 func Offer(g *v1alpha1.NodeGroup) cluster.Offer {
 	n := cluster.Node{
 		GPUType: cluster.GPUType(g.GPUType), Tenure: cluster.Rented, Group: cluster.Group(g.Name), Price: price(g),
@@ -37,7 +37,7 @@ func (o *Options) setRented(one *cluster.Node, n *corev1.Node) {
 	}
 }
 
-// Leave adds the taint that marks a rented node as leaving the queue. It reports whether the node changed.
+// Leave adds the taint that marks a rented node as leaving the queue, and reports whether the node changed.
 func Leave(n *corev1.Node, queue string) bool {
 	if Leaving(n) {
 		return false

@@ -11,13 +11,13 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Index is the name of the cache index by which pods are looked up.
+// Index is the name of the cache index of pods.
 const Index = "oxgang.dev/matters"
 
-// Matters is the index key under which all pods are found that may belong to a job or request devices.
+// Matters is the index key of all pods that may belong to a job or request devices.
 const Matters = "matters"
 
-// OnNode returns the index key under which the pods bound to a node are found.
+// OnNode returns the index key of the pods bound to a node.
 func OnNode(name string) string { return "node/" + name }
 
 // Keys returns the index keys of a pod.

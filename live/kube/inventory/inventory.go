@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Options select the nodes of a queue, and state how their GPU types are named.
+// Options select a queue's nodes, and name their GPU types.
 type Options struct {
 	GPUResource string
 	TypeLabels  []string          // the first on a node is used
@@ -32,7 +32,7 @@ type Options struct {
 	Now    time.Time
 }
 
-// Patience is how long a node may be not Ready until the jobs on it count as lost.
+// Patience is how long a node may be not Ready before its jobs count as lost.
 const Patience = 30 * time.Second
 
 const (
@@ -53,12 +53,12 @@ const (
 	mostMiB = 1 << 24
 )
 
-// Read returns the nodes with GPUs that a queue may use, sorted by name. These are its own nodes, and nodes labelled as
-// lent to it, with tenure Loaned. ours reports whether a pod belongs to the queue.
+// Read returns the nodes with GPUs that a queue may use, sorted by name: its own nodes, and nodes labelled as lent to
+// it, with tenure Loaned. ours reports whether a pod belongs to the queue.
 //
-// It omits nodes that are being deleted, that have not been Ready for Patience, or that have a NoExecute taint. The
-// queue's pods tolerate the taint of a loan to the queue, taints in Tolerations, and the GPU resource's taint (by the
-// ExtendedResourceToleration plugin).
+// It omits nodes that are being deleted, that have not been Ready for Patience, or that have a NoExecute taint which
+// the queue's pods do not tolerate. They tolerate the taint of a loan to the queue, taints in Tolerations, and the GPU
+// resource's taint (by the ExtendedResourceToleration plugin).
 //
 // The capacity is the allocatable resources minus the requests of live pods that are not ours; nodes with nothing left
 // are omitted. A node is closed if it is cordoned, not Ready, Shared, or has a NoSchedule taint. Its capacity is then
@@ -92,7 +92,7 @@ func Read(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, 
 	return found
 }
 
-// Whole returns the nodes with GPUs that a queue may use, sorted by name, as if they were empty and open.
+// Whole returns the nodes with GPUs that a queue may use, sorted by name, as if empty and open.
 func Whole(nodes []*corev1.Node, o *Options) []cluster.Node {
 	var found []cluster.Node
 	for _, n := range nodes {
@@ -144,9 +144,9 @@ func (o *Options) closed(n *corev1.Node) bool {
 	})
 }
 
-// Shared reports whether pods share the GPUs of a node by time-slicing or MPS. Depending on its version, NVIDIA's
-// feature discovery shows this by the labels for replicas or strategy, or by a suffix of the product. A node also
-// counts as shared if its allocatable GPUs exceed the label with its count.
+// Shared reports whether pods share a node's GPUs by time-slicing or MPS. Depending on its version, NVIDIA's feature
+// discovery shows this by labels, or by a suffix of the product. A node also counts as shared if its allocatable GPUs
+// exceed the label with its count.
 func Shared(n *corev1.Node) bool {
 	replicas, err := strconv.Atoi(n.Labels[replicasLabel])
 	how := n.Labels[sharingLabel]
@@ -179,8 +179,7 @@ func ready(n *corev1.Node) (bool, time.Time) {
 	return false, time.Time{}
 }
 
-// less returns a node's remaining resources, and whether a job could run there. Unstated CPUs and memory do not
-// count.
+// Unstated CPUs and memory do not count.
 func less(all, taken cluster.Resources) (cluster.Resources, bool) {
 	left := cluster.Resources{GPUs: all.GPUs - taken.GPUs}
 	if all.CPUs == 0 || all.Memory == 0 {
@@ -217,7 +216,7 @@ func (o *Options) typeOf(n *corev1.Node) cluster.GPUType {
 	return untyped
 }
 
-// Labels returns the node label that names each GPU type. It omits types whose nodes have different labels.
+// Labels returns the node label of each GPU type, except types whose nodes have different labels.
 func Labels(nodes []*corev1.Node, o *Options) map[cluster.GPUType]map[string]string {
 	all := make(map[cluster.GPUType]map[string]string)
 	for _, n := range nodes {

@@ -11,14 +11,13 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Lender is the state of the nodes of an owner, for example of inference servers, who lends idle nodes. It is
-// immutable.
+// A Lender has the nodes of another owner, for example of inference servers, who lends idle nodes. It is immutable.
 type Lender struct {
 	Servers []Server // sorted by name
 	Wants   []Want   // oldest first
 }
 
-// A Server is a node with GPUs that belongs to the lender, whether lent or not.
+// A Server is a lender's node with GPUs, lent or not.
 type Server struct {
 	cluster.Node // at full capacity
 	Object       *corev1.Node
@@ -37,15 +36,15 @@ func (l *Lender) ByID() map[cluster.NodeID]*Server {
 	return all
 }
 
-// A Want is a waiting pod of the lender that could run on one of the lender's nodes.
+// A Want is a waiting pod of the lender that one of the lender's nodes could run.
 type Want struct {
 	UID  types.UID
 	GPUs int
 	pod  *corev1.Pod
 }
 
-// Survey returns the state of the lender's nodes. It is empty if the queue has no lender. It takes time linear in nodes
-// and pods, plus waiting pods of the lender times its nodes.
+// Survey returns the state of the lender's nodes, empty without a lender. It takes time linear in nodes and pods, plus
+// waiting pods of the lender times its nodes.
 func Survey(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, o *Options) Lender {
 	var l Lender
 	if len(o.Lender) == 0 {

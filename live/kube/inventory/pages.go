@@ -19,9 +19,8 @@ const page = 500
 
 const restarts = 3
 
-// ListMetadata calls do for the metadata of each object of a kind, page by page. If the cluster lacks the kind, there
-// are none. If the API server drops the list's version, ListMetadata may call do twice for an object, the second time
-// with the newer version.
+// ListMetadata calls do for the metadata of each object of a kind, page by page; a kind that the cluster lacks has
+// none. If the API server drops the list's version, do may get an object twice, the newer version last.
 func ListMetadata(ctx context.Context, direct client.Reader, kind schema.GroupVersionKind, do func(*metav1.PartialObjectMetadata), of ...client.ListOption) error {
 	var err error
 	for range restarts {
@@ -69,15 +68,15 @@ func ListEvents(ctx context.Context, direct client.Reader, do func(*corev1.Event
 	})
 }
 
-// A PodList has the state of pods at one time; ListPods returns it.
+// A PodList has the state of pods at one time.
 type PodList struct {
 	Kept    []*corev1.Pod
 	UIDs    []types.UID // including pods not kept
 	Version uint64      // of the cluster; 0: not known
 }
 
-// ListPods reads the state of all pods at one time. It stores those for which keep returns true; keep may also change
-// the pod.
+// ListPods reads the state of all pods at one time. It keeps those for which keep returns true; keep may change the
+// pod.
 func ListPods(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of ...client.ListOption) (r PodList, err error) {
 	for range restarts {
 		if r, err = podsOnce(ctx, direct, keep, of); !apierrors.IsResourceExpired(err) {

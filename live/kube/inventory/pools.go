@@ -13,7 +13,7 @@ type Pool struct {
 	cluster.Loan
 	// Idle servers are sorted by name; the first are lent next, at most Spare.
 	Idle []*Server
-	// Asked has, for each reclaimed server (Loan.Reclaim), the pods that need it.
+	// Asked has the pods that need each reclaimed server (Loan.Reclaim).
 	Asked [][]types.UID
 }
 

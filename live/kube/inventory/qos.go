@@ -2,7 +2,7 @@ package inventory
 
 import corev1 "k8s.io/api/core/v1"
 
-// QoS returns a pod's quality of service class, as if missing requests were equal to limits.
+// QoS returns a pod's quality of service class; a missing request counts as its limit.
 func QoS(spec *corev1.PodSpec) corev1.PodQOSClass {
 	guaranteed, asks := true, false
 	for _, all := range [][]corev1.Container{spec.InitContainers, spec.Containers} {

@@ -14,9 +14,9 @@ const (
 	MostMemory = 1 << 50 // bytes
 )
 
-// Request returns the GPUs, CPUs and memory that a pod requests; gpu is the resource name of GPUs. This is the sum over
-// containers and sidecars, or the largest need of an init container, unless the pod states a request as a whole.
-// Overhead is added. A missing request equals its limit. Amounts are limited to the range from 0 to the Most constants.
+// Request returns the GPUs, CPUs and memory that a pod requests, from 0 up to the Most constants. This is the pod-level
+// request, or else the larger of the sum over containers and sidecars and the need of an init container; overhead is
+// added. A missing request equals its limit. gpu is the resource name of GPUs.
 func Request(spec *corev1.PodSpec, gpu corev1.ResourceName) cluster.Resources {
 	var running, starting cluster.Resources
 	for i := range spec.InitContainers {
@@ -42,7 +42,7 @@ func Sidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// Of returns the resources that a container requests. A missing request equals its limit.
+// Of returns a container's requests. A missing request equals its limit.
 func Of(r corev1.ResourceRequirements, gpu corev1.ResourceName) cluster.Resources {
 	return cluster.Resources{
 		GPUs:   gpus(Either(&r, gpu)),
@@ -51,12 +51,12 @@ func Of(r corev1.ResourceRequirements, gpu corev1.ResourceName) cluster.Resource
 	}
 }
 
-// List returns the resources in a list.
+// List returns the GPUs, CPUs and memory in a list.
 func List(l corev1.ResourceList, gpu corev1.ResourceName) cluster.Resources {
 	return Of(corev1.ResourceRequirements{Requests: l}, gpu)
 }
 
-// Either returns the request for the resource called name, or its limit if there is no request.
+// Either returns the request for a resource, or else its limit.
 func Either(r *corev1.ResourceRequirements, name corev1.ResourceName) resource.Quantity {
 	if q, ok := r.Requests[name]; ok {
 		return q
@@ -88,7 +88,7 @@ func Sum(a, b cluster.Resources) cluster.Resources {
 	}
 }
 
-// Most returns, for each resource, the larger amount of a and b.
+// Most returns the larger amount of a and b for each resource.
 func Most(a, b cluster.Resources) cluster.Resources {
 	return cluster.Resources{GPUs: max(a.GPUs, b.GPUs), CPUs: max(a.CPUs, b.CPUs), Memory: max(a.Memory, b.Memory)}
 }

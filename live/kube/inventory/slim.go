@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Slim removes the fields of a pod that the scheduler does not use, to save memory. Pods of jobs keep their containers,
-// because these may be written back as a list.
+// Slim removes the pod's fields that the scheduler does not use, to save memory. Pods of jobs keep their containers,
+// which may be written back as a list.
 func Slim(p *corev1.Pod) {
 	p.ManagedFields = nil
 	maps.DeleteFunc(p.Annotations, func(k, _ string) bool { return !usedAnnotation(k) })
@@ -39,7 +39,7 @@ func slimmed(all []corev1.Container) []corev1.Container {
 	return slim
 }
 
-// SlimNode removes the fields of a node that the scheduler does not use, mainly the list of images.
+// SlimNode removes the node's fields that the scheduler does not use.
 func SlimNode(n *corev1.Node) {
 	n.ManagedFields, n.Annotations = nil, nil
 	n.Status = corev1.NodeStatus{Capacity: n.Status.Capacity, Allocatable: n.Status.Allocatable, Conditions: n.Status.Conditions}
