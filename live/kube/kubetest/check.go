@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Wrong returns all violations of invariants, joined, or nil if there are none.
 func (t *objects) Wrong() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -41,7 +41,7 @@ func (t *Cluster) Direct() client.Reader {
 	}})
 }
 
-// Client returns a client that writes to the simulated API server and reads from watches.
+// Client writes to the API server and reads from watches.
 func (t *Cluster) Client() client.Client { return &watching{t.guarded(), t} }
 
 // Hold freezes the watches until Release.
@@ -111,8 +111,7 @@ func (t *Cluster) guarded() client.WithWatch {
 	})
 }
 
-// call carries out a request. A failed write or a lost response does not change the caller's object, as with a
-// real client.
+// A failed write or a lost response does not change the caller's object, as with a real client.
 func (t *Cluster) call(verb, right string, o client.Object, do func() error) error {
 	c := &Call{verb, o, t.right(right, o)}
 	if t.Before != nil {

@@ -33,10 +33,10 @@ const (
 	Namespace = "team"
 )
 
-// Kubelet is a finalizer that keeps a deleted pod until the kubelet has stopped it.
+// Kubelet is the finalizer of a pod that the kubelet has not stopped.
 const Kubelet = "kubetest.oxgang.dev/kubelet"
 
-// A Cluster is a simulated Kubernetes cluster. It is safe for concurrent use.
+// A Cluster is safe for concurrent use.
 type Cluster struct {
 	// Before may change a request of Client or fail it. After may lose its response.
 	Before, After func(*Call) error
@@ -104,7 +104,6 @@ func (t *objects) uid() types.UID {
 	return types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", t.serial))
 }
 
-// Create creates an object.
 func (t *objects) Create(o client.Object) {
 	o.SetUID(t.uid())
 	o.SetCreationTimestamp(metav1.Now())
@@ -112,7 +111,6 @@ func (t *objects) Create(o client.Object) {
 	t.look(o)
 }
 
-// Update writes an object and its status, as if another user did.
 func (t *objects) Update(o client.Object) {
 	status := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // a copy is of the same type
 	must(t.truth.Update(context.Background(), o))
@@ -138,7 +136,6 @@ func (t *Cluster) addNode(name string, gpus int, gpuType string, labels map[stri
 	t.Create(n)
 }
 
-// SetReady sets whether the node called name is ready. Its pods stay.
 func (t *objects) SetReady(name string, ready bool) {
 	var n corev1.Node
 	must(t.truth.Get(context.Background(), client.ObjectKey{Name: name}, &n))
@@ -149,7 +146,7 @@ func (t *objects) SetReady(name string, ready bool) {
 	t.Update(&n)
 }
 
-// An Ask describes a job that a test submits.
+// An Ask describes a job to submit.
 type Ask struct {
 	Name        string
 	Workers     int
@@ -158,7 +155,7 @@ type Ask struct {
 	Annotations map[string]string
 }
 
-// Refuse adds the event that the Job controller writes if it cannot create a pod of job j. why is its message.
+// Refuse adds the Job controller's event that it cannot create a pod of job j.
 func (t *Cluster) Refuse(j *batchv1.Job, why string) {
 	e := &corev1.Event{Reason: "FailedCreate", Message: "Error creating: " + why, LastTimestamp: metav1.Now()}
 	e.Name, e.Namespace = "refused-"+string(t.uid()), j.Namespace
@@ -166,7 +163,7 @@ func (t *Cluster) Refuse(j *batchv1.Job, why string) {
 	t.Create(e)
 }
 
-// Submit creates a suspended Indexed Job of a queue.
+// Submit creates a suspended Indexed Job.
 func (t *Cluster) Submit(queue string, a *Ask) *batchv1.Job {
 	n := int32(a.Workers) //nolint:gosec // a test's
 	j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{
@@ -184,7 +181,6 @@ func (t *Cluster) Submit(queue string, a *Ask) *batchv1.Job {
 	return j
 }
 
-// Delete deletes a job's object and its pods.
 func (t *objects) Delete(name string) {
 	j := t.Job(name)
 	if j == nil {
@@ -196,7 +192,6 @@ func (t *objects) Delete(name string) {
 	must(t.truth.Delete(context.Background(), j))
 }
 
-// Remove removes an object at once.
 func (t *objects) Remove(o client.Object) {
 	t.mu.Lock()
 	if p := t.plans[o.GetName()]; p != nil {
@@ -208,7 +203,6 @@ func (t *objects) Remove(o client.Object) {
 	must(t.truth.Delete(context.Background(), o))
 }
 
-// Job returns a job's object; nil if there is none.
 func (t *objects) Job(name string) *batchv1.Job {
 	var j batchv1.Job
 	err := t.truth.Get(context.Background(), client.ObjectKey{Namespace: Namespace, Name: name}, &j)
@@ -219,14 +213,13 @@ func (t *objects) Job(name string) *batchv1.Job {
 	return &j
 }
 
-// Jobs returns all jobs, by name.
 func (t *objects) Jobs() []batchv1.Job {
 	var all batchv1.JobList
 	must(t.truth.List(context.Background(), &all))
 	return all.Items
 }
 
-// PodsOf returns the pods of a job, sorted by index, then age, oldest first.
+// Pods are sorted by index, then age, oldest first.
 func (t *objects) PodsOf(name string) []*corev1.Pod {
 	var all corev1.PodList
 	must(t.truth.List(context.Background(), &all, client.MatchingLabels{batchv1.JobNameLabel: name}))
@@ -238,7 +231,6 @@ func (t *objects) PodsOf(name string) []*corev1.Pod {
 	return pods
 }
 
-// Plan returns the Plan of a queue; nil if there is none.
 func (t *objects) Plan(queue string) *v1alpha1.Plan {
 	var p v1alpha1.Plan
 	err := t.truth.Get(context.Background(), client.ObjectKey{Name: queue}, &p)

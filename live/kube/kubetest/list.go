@@ -62,7 +62,6 @@ type lister struct {
 	kept clienttesting.ObjectTracker
 }
 
-// List implements client.Reader.
 func (l *lister) List(ctx context.Context, list client.ObjectList, o ...client.ListOption) error {
 	switch list.(type) {
 	case runtime.Unstructured, *metav1.PartialObjectMetadataList:

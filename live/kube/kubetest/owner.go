@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Serves is a node label. Nodes with value yes belong to the inference cluster.
+// Serves is the node label, with value yes, of the inference cluster.
 const Serves = "serves"
 
 // AddServer adds an inference node.
@@ -22,14 +22,13 @@ func (t *Cluster) AddServer(name string, gpus int, gpuType string) {
 	t.Update(n)
 }
 
-// Node returns an existing node.
 func (t *objects) Node(name string) *corev1.Node {
 	var n corev1.Node
 	must(t.truth.Get(context.Background(), client.ObjectKey{Name: name}, &n))
 	return &n
 }
 
-// Serve creates a pod of the inference cluster, which only inference nodes can run.
+// Serve creates an inference pod, which only inference nodes can run.
 func (t *Cluster) Serve(name string, gpus int) {
 	q := corev1.ResourceList{GPU: *resource.NewQuantity(int64(gpus), resource.DecimalSI)}
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "inference", Finalizers: []string{Kubelet}}}
@@ -39,12 +38,11 @@ func (t *Cluster) Serve(name string, gpus int) {
 	t.Create(p)
 }
 
-// Calm deletes all inference pods.
 func (t *objects) Calm() {
 	must(t.truth.DeleteAllOf(context.Background(), &corev1.Pod{}, client.InNamespace("inference")))
 }
 
-// Lent counts the nodes marked as lent, and the inference pods that have no node.
+// Lent counts the nodes marked as lent, and the inference pods without a node.
 func (t *objects) Lent() (lent, waits int) {
 	t.mu.Lock()
 	lent = len(t.loans)

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// PoolLabel is the node label with the name of its pool.
+// PoolLabel is the node label that names the node's pool.
 const PoolLabel = "kubetest.oxgang.dev/pool"
 
 // A Pool is a simulated group of cloud nodes with the scale subresource.
@@ -101,8 +101,8 @@ func (t *Cluster) Replicas(pool string) int {
 	return t.pools[slices.IndexFunc(t.pools, func(p *Pool) bool { return p.Name == pool })].Replicas
 }
 
-// Provide creates and removes nodes until each pool has its number of replicas. It removes nodes without pods first, as
-// Karpenter does.
+// Provide creates and removes nodes until each pool has its replicas; like Karpenter, it removes nodes without pods
+// first.
 func (t *Cluster) Provide() {
 	t.mu.Lock()
 	pools := slices.Clone(t.pools)

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Settle runs the simulated Job controller, binder and kubelet until nothing changes.
+// Settle runs the simulated controllers until nothing changes.
 func (t *Cluster) Settle() {
 	for again := true; again; {
 		again = t.Control() || t.Collect() || t.Bind() || t.Kubelet()
@@ -54,7 +54,7 @@ func (t *Cluster) Control() bool {
 	return done
 }
 
-// Collect deletes pods whose controlling Job does not exist.
+// Collect deletes pods whose Job does not exist.
 func (t *Cluster) Collect() bool {
 	there := map[types.UID]bool{}
 	for _, j := range t.Jobs() {
@@ -99,7 +99,7 @@ func (t *Cluster) pod(j *batchv1.Job, i int) *corev1.Pod {
 	return p
 }
 
-// Bind binds pods without gates to the node that they name, if this node is ready and has enough free resources.
+// Bind binds pods without gates to the node that they name, if it is ready and has room.
 func (t *Cluster) Bind() bool {
 	done := false
 	all := t.pods()
@@ -129,7 +129,6 @@ func (t *Cluster) Bind() bool {
 	return done
 }
 
-// roomFor returns a node on which a pod without a node affinity has room; empty: none.
 func (t *Cluster) roomFor(p *corev1.Pod, used map[string]int) string {
 	var all corev1.NodeList
 	must(t.truth.List(context.Background(), &all, client.MatchingLabels(p.Spec.NodeSelector)))
@@ -180,7 +179,7 @@ func (t *Cluster) Kubelet() bool {
 	return done
 }
 
-// Work simulates that running jobs make progress, and completes each job at its last Look.
+// Work advances running jobs by one look, and completes jobs at their last.
 func (t *Cluster) Work() {
 	for _, j := range t.Jobs() {
 		n := 0
@@ -208,7 +207,7 @@ func (t *Cluster) works(j *batchv1.Job) bool {
 	return false
 }
 
-// End ends a job, complete or failed, and its pods.
+// End ends a job and its pods.
 func (t *Cluster) End(name string, how batchv1.JobConditionType) {
 	phase := corev1.PodSucceeded
 	if how == batchv1.JobFailed {
@@ -256,7 +255,6 @@ func over(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// index returns the completion index of a pod, or -1 if it has none.
 func index(p *corev1.Pod) int {
 	i, err := strconv.Atoi(p.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil {
