@@ -25,7 +25,7 @@ func slim(o any) (any, error) {
 	return cache.TransformStripManagedFields()(o)
 }
 
-// wakes reports whether a change must wake the backends: not for pods that only use CPUs and memory.
+// Pods that only use CPUs and memory wake no backend.
 func wakes(all ...any) bool {
 	for _, o := range all {
 		p, is := o.(*corev1.Pod)

@@ -16,11 +16,10 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// TrustMap is the name of a ConfigMap with the certificates of the agent API. Each namespace of a queue has one.
+// TrustMap is the ConfigMap in each namespace of a queue with the certificates of the agent API.
 const TrustMap = "oxgang-agents-ca"
 
-// certify creates the agent API's CA and certificate in memory, unless files hold one or the agent API is off.
-// After a change of leaders, workers trust both.
+// After a change of leaders, workers trust the certificates of both.
 func (l *leader) certify() error {
 	c := &l.o.Config.Agents
 	if c.Address.Address == "" || c.Certificates != "" {
@@ -49,8 +48,7 @@ func (l *leader) publish(ctx context.Context, queues []*v1alpha1.Queue) {
 	}
 }
 
-// owners returns the queues that publish in each namespace. The garbage collector deletes what they own once all of
-// them are gone.
+// The garbage collector deletes a published object once all queues that own it are gone.
 func owners(queues []*v1alpha1.Queue) map[string][]metav1.OwnerReference {
 	all := make(map[string][]metav1.OwnerReference)
 	for _, q := range queues {

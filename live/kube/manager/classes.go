@@ -35,7 +35,7 @@ func (c *classes) set(all []schedulingv1.PriorityClass) {
 	c.values, c.watched = values, true
 }
 
-// watchClasses needs the right to list PriorityClasses; without it all priorities are 0.
+// Without the right to list PriorityClasses all priorities are 0.
 func (l *leader) watchClasses(ctx context.Context) error {
 	take := func() {
 		var all schedulingv1.PriorityClassList

@@ -28,9 +28,9 @@ type Config struct {
 	Health         Address        `json:"health"`
 	Agents         Agents         `json:"agents"`
 	Log            Log            `json:"log"`
-	// Client limits requests per second, for each kind of object; 0: no limit.
+	// Client limits the requests per second for each kind of object; 0: no limit.
 	Client Client `json:"client"`
-	// Journals is the directory of journals, with a subdirectory per queue. Empty: no journals.
+	// Journals is the directory with one journal directory per queue. Empty: no journals.
 	Journals string `json:"journals,omitempty"`
 }
 
@@ -52,7 +52,7 @@ type Address struct {
 // Metrics configures the metrics endpoint.
 type Metrics struct {
 	Address
-	// Secure serves metrics over TLS, to clients whose token may get /metrics.
+	// Secure serves metrics by TLS, to clients whose token may get /metrics.
 	Secure bool `json:"secure,omitempty"`
 }
 
@@ -89,7 +89,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Load reads a configuration file. Missing keys have their defaults, and unknown keys are errors.
+// Load reads a configuration file. Missing keys get defaults; unknown keys are errors.
 func Load(path string) (*Config, error) {
 	c := DefaultConfig()
 	text, err := os.ReadFile(path)

@@ -46,8 +46,8 @@ type Options struct {
 	Traces   trace.TracerProvider // nil: none
 }
 
-// Run runs the scheduler process until ctx is done, and then returns nil. The process leads, or waits to become the
-// leader. After an error it must exit, because it has lost the leadership or events.
+// Run leads, or waits to become the leader, until ctx is done; then it returns nil. After an error the process must
+// exit, because it has lost the leadership or events.
 func Run(ctx context.Context, o Options) error {
 	log, err := monitor.NewLogger(os.Stderr, o.Config.Log.Format, o.Config.Log.Level)
 	if err != nil {
@@ -145,7 +145,7 @@ var _ manager.LeaderElectionRunnable = (*leader)(nil)
 
 func (l *leader) NeedLeaderElection() bool { return true }
 
-// ready is the readiness probe: a leader is ready once its watches show all objects.
+// ready is the readiness probe: the watches show all objects.
 func (l *leader) ready(*http.Request) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

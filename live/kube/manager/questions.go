@@ -18,10 +18,10 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// An Answerer answers a what-if question about a queue. Job IDs are Kubernetes uids.
+// An Answerer answers a what-if question about a queue, whose jobs are named by uid.
 type Answerer func(ctx context.Context, queue string, q whatif.Question) (*whatif.Answer, error)
 
-// A Trier answers when a job of a queue would start if it were created now.
+// A Trier predicts when a job would start if it were created now.
 type Trier func(ctx context.Context, queue string, spec *job.Spec) (*whatif.TrialAnswer, error)
 
 const questionsAgain = 10 * time.Minute
@@ -67,8 +67,8 @@ func (l *leader) driver(queue string) (*driver.Driver, error) {
 	return nil, fmt.Errorf("queue %s is not served", queue)
 }
 
-// Answer answers the questions that users write into a ConfigMap. It returns when the watch of the ConfigMap ends or an
-// answer cannot be written.
+// Answer answers the questions in a ConfigMap. It returns when the watch of the ConfigMap ends or a reply cannot be
+// written.
 func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer Answerer, try Trier) error {
 	w, err := maps.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + wire.QuestionMap})
 	if err != nil {

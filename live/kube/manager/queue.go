@@ -27,8 +27,7 @@ type queueController struct {
 	r      *running
 }
 
-// serve runs the queue until ctx is done, and restarts it with delays up to a minute. It returns an error only if
-// this process must end.
+// It returns an error only if this process must end.
 func (c *queueController) serve(ctx context.Context) error {
 	for wait := time.Second; ; wait = min(2*wait, time.Minute) {
 		began := time.Now()

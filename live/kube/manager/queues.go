@@ -29,8 +29,6 @@ type running struct {
 
 const resync = 10 * time.Second
 
-// Start implements manager.Runnable. It runs the schedulers of all queues, the agent API and the answers to questions
-// until ctx is done.
 func (l *leader) Start(ctx context.Context) error {
 	if err := l.certify(); err != nil {
 		return err
@@ -152,7 +150,6 @@ func (l *leader) stopBut(wanted map[string]string) {
 
 func (l *leader) stopAll() { l.stopBut(nil) }
 
-// start returns an error if this process cannot serve the queue any more.
 func (l *leader) start(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1.ClusterPolicy, of string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -79,8 +79,8 @@ func settings(q *v1alpha1.Queue) map[string]string {
 	return all
 }
 
-// oxgang sets the defaults that differ here. Stated sizes are not trusted, because tenants would gain from
-// understating them. Namespaces have shares by weight. Without a budget, rentable nodes are used without limit.
+// Stated sizes are not trusted, because tenants would gain from understating them. Namespaces have shares by weight.
+// Without a budget, rentable nodes are used without limit.
 func oxgang(q *v1alpha1.Queue, all map[string]string) {
 	all["sizes"], all["guarantee"] = "class", "user"
 	if len(q.Spec.NodeGroups) > 0 {

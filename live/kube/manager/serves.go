@@ -35,8 +35,7 @@ type answered struct {
 	yes bool
 }
 
-// serves reports whether the API server serves a kind (without a version: any); true if the API server does not
-// answer.
+// The version may be empty: any. The result is true if the API server does not answer.
 func (l *leader) serves(gvk schema.GroupVersionKind) bool {
 	l.served.mu.Lock()
 	defer l.served.mu.Unlock()

@@ -18,8 +18,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 )
 
-// watch starts the watches. The channel gets an item when a Queue or the ClusterPolicy changes; other changes wake
-// the backends.
+// The channel gets an item when a Queue or the ClusterPolicy changes; other changes wake the backends.
 func (l *leader) watch(ctx context.Context) (<-chan struct{}, error) {
 	woken := make(chan struct{}, 1)
 	for _, o := range []client.Object{&v1alpha1.Queue{}, &v1alpha1.ClusterPolicy{}} {
@@ -55,8 +54,7 @@ func (l *leader) watch(ctx context.Context) (<-chan struct{}, error) {
 
 const watchTimeout = 2 * time.Minute
 
-// subscribe calls news whenever an object of o's kind changes. It returns once the watch shows all objects, or
-// fails after watchTimeout or without the right.
+// subscribe returns once the watch shows all objects, or fails after watchTimeout or without the right.
 func (l *leader) subscribe(ctx context.Context, o client.Object, news func()) error {
 	gvk, err := l.manager.GetClient().GroupVersionKindFor(o)
 	if err != nil {
