@@ -18,11 +18,11 @@ import (
 	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
-// Recheck is the interval at which CatchUp checks whether the watches have caught up.
+// Recheck is the interval at which CatchUp looks at the watches.
 const Recheck = 20 * time.Millisecond
 
-// CatchUp waits until the watches show every pod, node and job in a version at least as new as in the API server at the
-// time of the call. If the watch of pods is late, it reads the pods instead.
+// CatchUp waits until the watches are as new as the API server was at the call, for pods, nodes and jobs. If the watch
+// of pods is late, it reads the pods instead.
 func (ob *Observer) CatchUp(ctx context.Context) error {
 	kinds := ob.kinds(true)
 	want, err := ob.versions(ctx, kinds)

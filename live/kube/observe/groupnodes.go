@@ -15,18 +15,18 @@ import (
 // A GroupNode is a node of a rentable group, as last observed.
 type GroupNode struct {
 	Object *corev1.Node // must not be changed
-	Held   bool         // with a live or pinned pod of the scheduler
+	Held   bool         // has a live or pinned pod of the queue's jobs
 	Bound  bool         // one of these pods is bound
 	Usable bool
 }
 
-// Name returns the node's name in Kubernetes.
+// Name returns the node's name.
 func (l *GroupNode) Name() string { return l.Object.Name }
 
-// Is reports whether this is the node that n names, which a plan gives back.
+// Is reports whether n names this node.
 func (l *GroupNode) Is(n v1alpha1.LeavingNode) bool { return n.UID == string(l.Object.UID) }
 
-// Ref returns the node's name and uid in the form that a plan has.
+// Ref returns the node's name and uid, as in a plan.
 func (l *GroupNode) Ref() v1alpha1.LeavingNode {
 	return v1alpha1.LeavingNode{Name: l.Name(), UID: string(l.Object.UID)}
 }

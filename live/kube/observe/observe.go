@@ -24,7 +24,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// An Observation is the state of a queue's jobs, pods and nodes according to the watches. It must not be changed.
+// An Observation is the state of a queue's jobs, pods and nodes, as the watches show it. It must not be changed.
 type Observation struct {
 	Jobs       []ObservedJob            // by creation, then namespace and name
 	Pods       map[string][]*corev1.Pod // by job uid
@@ -47,20 +47,20 @@ type Observation struct {
 	Versions map[string]uint64 // by uid
 }
 
-// An ObservedJob is the object of a job whose label names the queue.
+// An ObservedJob is a job's object whose label names the queue.
 type ObservedJob struct {
 	Adapter jobadapter.Kind
 	Object  jobstate.Object
 	Parsed  *jobadapter.Job
 	Types   []cluster.GPUType // on whose nodes its pods have room; nil: any
-	Nowhere string            // why its pods have room on no nodes, for users; empty: they have
+	Nowhere string            // for users, why its pods have room nowhere; empty: they have
 }
 
 func (f *ObservedJob) key() jobadapter.Key {
 	return jobadapter.Key{Kind: f.Parsed.Kind, Namespace: f.Parsed.Namespace, Name: f.Parsed.Name}
 }
 
-// An Observer reads the objects of one queue. Only one goroutine may use it.
+// An Observer reads the objects of one queue, in one goroutine.
 type Observer struct {
 	options *jobstate.Options
 	client  client.Client
@@ -71,13 +71,13 @@ type Observer struct {
 	live    live
 }
 
-// New returns an Observer. c reads from watches, and direct from the API server. known reports two things about a job:
-// planned, whether it is scheduled; and over, whether it was scheduled until it ended or opted out.
+// New returns an Observer. c reads from watches, and direct from the API server. known reports whether a job is
+// scheduled (planned), or was until it ended or opted out (over).
 func New(o *jobstate.Options, c client.Client, direct client.Reader, known func(job.ID) (planned, over bool)) *Observer {
 	return &Observer{options: o, client: c, direct: direct, known: known, parsed: make(map[string]parsedObject)}
 }
 
-// Forget deletes the stored parsed objects that are not in observation s.
+// Forget deletes cached objects that observation s lacks.
 func (ob *Observer) Forget(s *Observation) {
 	for uid := range ob.parsed {
 		if _, shown := s.Versions[uid]; !shown {
@@ -86,7 +86,7 @@ func (ob *Observer) Forget(s *Observation) {
 	}
 }
 
-// Parsed returns how many parsed objects are stored.
+// Parsed counts the cached parsed objects.
 func (ob *Observer) Parsed() int { return len(ob.parsed) }
 
 // Observe returns what the watches show now.
@@ -151,8 +151,7 @@ func (ob *Observer) observePods(ctx context.Context, nodes []corev1.Node, s *Obs
 	return nil
 }
 
-// assign adds a pod to its job: to the workers if it has GPUs, else to the helpers. Pods with GPUs that an acting
-// scheduler has not marked are no workers.
+// Pods with GPUs that an acting scheduler has not marked are no workers.
 func (ob *Observer) assign(p *corev1.Pod, s *Observation) {
 	uid := s.Owner(p)
 	switch gpus := inventory.Request(&p.Spec, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs; {
@@ -216,12 +215,12 @@ func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Obser
 	return nil
 }
 
-// Workers returns the pods with GPUs of a job, including pods that the scheduler did not start.
+// Workers returns a job's pods with GPUs, even those that the scheduler did not start.
 func (s *Observation) Workers(uid string) []*corev1.Pod {
 	return slices.Concat(s.Pods[uid], s.Unmarked[uid])
 }
 
-// TypeOf returns the GPU type of the node, or "" if the queue does not have the node.
+// TypeOf returns the GPU type of a node of the queue, otherwise "".
 func (s *Observation) TypeOf(node string) string {
 	i, there := slices.BinarySearchFunc(s.Nodes, cluster.NodeID(node), func(n cluster.Node, id cluster.NodeID) int { return cmp.Compare(n.ID, id) })
 	if !there {
@@ -249,8 +248,7 @@ func pointers[T any](items []T) []*T {
 	return all
 }
 
-// Takes reports whether the backend schedules job f. In modes that start jobs, it ignores jobs that were started by
-// others.
+// Takes reports whether the backend schedules job f. A backend that starts jobs ignores those started by others.
 func (ob *Observer) Takes(f *ObservedJob) bool {
 	switch planned, over := ob.known(job.ID(f.Parsed.UID)); {
 	case f.Parsed.OptOut, f.Parsed.Ended != nil, over:
@@ -269,7 +267,7 @@ func (f *ObservedJob) runs() bool {
 	return f.Parsed.Generation != 0 && !f.Parsed.Suspended && (f.Parsed.Spec != nil || f.Parsed.Plain != nil)
 }
 
-// Refuses returns a message for users why job f cannot be scheduled, or "" if it can.
+// Refuses returns a message for users why job f cannot be scheduled, otherwise "".
 func (ob *Observer) Refuses(f *ObservedJob) string {
 	switch {
 	case f.Parsed.OnHold:

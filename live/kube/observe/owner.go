@@ -29,7 +29,7 @@ type ownership struct {
 	known bool // to its end
 }
 
-// Owner returns the uid of the queue's job to which a pod belongs, or "" if it belongs to none.
+// Owner returns the uid of the queue's job that has pod p, or "".
 func (s *Observation) Owner(p *corev1.Pod) string { return s.owners[p.UID] }
 
 func (ob *Observer) findOwners(ctx context.Context, s *Observation) error {
@@ -150,8 +150,7 @@ func (s *Observation) rayJob(namespace, cluster string) *metav1.OwnerReference {
 	return &metav1.OwnerReference{Kind: "RayJob", Name: name, UID: types.UID(uid)}
 }
 
-// marked returns the job that a pod's label names, in the pod's namespace. It is used while an object of the chain
-// is missing.
+// marked returns the job that a pod's label names, in its namespace, for when an object of the chain is missing.
 func (s *Observation) marked(p *corev1.Pod) string {
 	if uid := p.Labels[v1alpha1.JobUID]; uid != "" && s.namespaces[uid] == p.Namespace {
 		return uid
@@ -159,7 +158,7 @@ func (s *Observation) marked(p *corev1.Pod) string {
 	return ""
 }
 
-// IsOurs returns a function that reports whether a pod belongs to a job of the queue, even if the job was deleted or
+// IsOurs returns a function that reports whether a pod belongs to a job of the queue, even a deleted job or one that
 // has opted out.
 func (ob *Observer) IsOurs(s *Observation) func(p *corev1.Pod) bool {
 	return func(p *corev1.Pod) bool {

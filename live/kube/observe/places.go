@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// locate finds out where kube-scheduler accepts the pods of jobs with constraints, if the nodes are empty.
 func (ob *Observer) locate(s *Observation) {
 	for i := range s.Jobs {
 		if f := &s.Jobs[i]; len(f.Parsed.Roles) > 0 && f.Parsed.Spec != nil && f.Parsed.Ended == nil {
@@ -23,8 +22,7 @@ func (ob *Observer) locate(s *Observation) {
 	}
 }
 
-// typesFor returns the GPU types whose nodes have room for all pods of a job; nil: all types. why states, for users,
-// that there are none, or that a role without GPUs has no node.
+// nil types: all. why states, for users, that there are none, or that a role without GPUs has no node.
 func (ob *Observer) typesFor(s *Observation, j *jobadapter.Job) (types []cluster.GPUType, why string) {
 	all := slices.DeleteFunc(typesOf(s.Whole), func(t cluster.GPUType) bool { return !j.Spec.Eligible(t) })
 	if len(all) == 0 {
@@ -61,7 +59,6 @@ func (ob *Observer) typesFor(s *Observation, j *jobadapter.Job) (types []cluster
 	return fit, ""
 }
 
-// allWorkers reports whether a role has all workers of its job, so that its size is the job's.
 func allWorkers(j *jobadapter.Job, r *jobadapter.Role) bool {
 	return r.Name == "" || r.Pods == j.Workers
 }
@@ -107,8 +104,8 @@ func (ob *Observer) accepts(s *Observation, r *jobadapter.Role, node cluster.Nod
 	return n != nil && ob.options.Nodes.Accepts(&r.Spec, n)
 }
 
-// Fits returns an error for users if constraints of the job's pods keep kube-scheduler from binding them to the planned
-// nodes. Roles with the fewest possible nodes choose first.
+// Fits returns an error for users if kube-scheduler cannot bind the job's pods to the planned nodes. Roles with the
+// fewest possible nodes choose first.
 func (ob *Observer) Fits(s *Observation, j *jobadapter.Job, p cluster.Placement) error {
 	left := make(map[cluster.NodeID]int, len(p))
 	total := 0
@@ -164,7 +161,7 @@ func (ob *Observer) possible(s *Observation, r *jobadapter.Role, p cluster.Place
 	return all
 }
 
-// Object returns the Kubernetes object of the node called name, or nil if the cluster lacks it. It must not be changed.
+// Object returns the node called name, or nil. It must not be changed.
 func (s *Observation) Object(name string) *corev1.Node {
 	i, there := slices.BinarySearchFunc(s.Objects, name, func(n *corev1.Node, name string) int { return cmp.Compare(n.Name, name) })
 	if !there {

@@ -18,7 +18,7 @@ func (ob *Observer) quota(namespace string) int {
 	return max(1, mostJobs/max(1, len(all)))
 }
 
-// choose decides which jobs are planned: known and running ones, then the oldest within the limits.
+// Known and running jobs are planned, then the oldest within the limits.
 func (ob *Observer) choose(s *Observation) {
 	counts, total := make(map[string]int), 0
 	for _, earlier := range []bool{true, false} {
@@ -42,13 +42,12 @@ func (ob *Observer) choose(s *Observation) {
 	}
 }
 
-// Full returns a message for users if job f is not planned because the queue or its namespace has too many jobs,
-// otherwise "".
+// Full returns the message for users that job f exceeds the limit of jobs of its queue or namespace.
 func (ob *Observer) Full(f *ObservedJob) string {
 	return fmt.Sprintf("too many jobs: queue %s plans %d of namespace %s at a time, and %d in all; it is planned once others end", ob.options.Queue.Name, ob.quota(f.Parsed.Namespace), f.Parsed.Namespace, mostJobs)
 }
 
-// FullNamespaces returns the number of jobs in Beyond by namespace.
+// FullNamespaces counts the jobs in Beyond by namespace.
 func (s *Observation) FullNamespaces() map[string]int {
 	all := make(map[string]int)
 	for i := range s.Jobs {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// ErrWatches is returned if the watches have lost an event or have stalled. The process must then restart.
+// ErrWatches is returned if the watches have missed an event or stalled. The process must then restart.
 var ErrWatches = errors.New("the watches miss changes of the API server")
 
 // Relist is the interval of comparisons; Late the allowed lag.
@@ -33,7 +33,7 @@ func (ob *Observer) Verify(ctx context.Context) error {
 	}
 }
 
-// Wait waits, and reports whether ctx is still active.
+// Wait waits for d, and reports whether ctx is still active.
 func Wait(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
