@@ -11,15 +11,15 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ForetellEvery is the shortest time between writes that contain only new predictions. A prediction must have moved by
-// at least this time, and by 1/foretellPart of the time until it.
+// ForetellEvery is the shortest time between writes for new predictions alone. A prediction must have moved by at least
+// this time, and by 1/foretellPart of the time until it.
 const (
 	ForetellEvery = time.Minute
 	foretellPart  = 10
 )
 
-// FillExpected sets the predictions in allocations. They come from expect, or if it returns nil from the last plan. A
-// job that lost its GPUs gets no Unblock.
+// FillExpected sets the predictions in allocations from expect, or from the last plan if expect returns nil. A job that
+// lost its GPUs gets no Unblock.
 func FillExpected(expect func() map[job.ID]jobstate.Expected, last *v1alpha1.Plan, allocations []v1alpha1.JobAllocation) {
 	if expect == nil {
 		return
@@ -61,8 +61,8 @@ func afterStart(e *v1alpha1.ETA) *v1alpha1.ETA {
 	return &v1alpha1.ETA{End: e.End}
 }
 
-// Outdated reports whether plan next must be written although its decisions equal those in last, because predictions
-// are new or measurements are unsaved.
+// Outdated reports whether plan next must be written although its decisions equal those in last: predictions have
+// moved, or measurements are unsaved.
 func Outdated(last, next *v1alpha1.Plan, unsaved bool) bool {
 	now := next.Spec.Time.Time
 	if now.Sub(last.Spec.Time.Time) < ForetellEvery {

@@ -71,8 +71,7 @@ func terse(all []v1alpha1.JobAllocation) []v1alpha1.JobAllocation {
 
 func started(a *v1alpha1.JobAllocation) bool { return a.GPUs > 0 || a.Generation > 0 }
 
-// packWithin packs a list. It removes items from the end, except those to keep, until the result has at most most
-// bytes as text.
+// packWithin removes items from the end, except those to keep, until the packed list has at most most bytes as text.
 func packWithin[T any](all []T, most int, keep func(*T) bool) (data []byte, leftOut int, err error) {
 	spare := 0
 	for i := range all {

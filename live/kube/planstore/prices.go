@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Prices returns the GPU prices of a plan in the form of Plan objects.
+// Prices converts the GPU prices of a policy's plan for a Plan object.
 func Prices(p *policy.Plan) []v1alpha1.TypePrice {
 	if p == nil {
 		return nil

@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// ErrFenced reports that another leader has written a plan.
+// ErrFenced is returned if another leader has written a plan.
 var ErrFenced = errors.New("another scheduler has taken over")
 
 // A Store writes the Plan object of a queue. Only its method State is safe for concurrent use.
@@ -33,7 +33,7 @@ type Store struct {
 	state State
 }
 
-// A State describes the last attempt to write a plan.
+// A State is the result of the last attempt to write a plan.
 type State struct {
 	LeftOut int       // waiting jobs that did not fit
 	Trouble error     // nil: the plan is written
@@ -69,7 +69,7 @@ func (s *Store) record(leftOut int, err error) {
 // mostShrink is the largest shrink, for an API server with lower limits.
 const mostShrink = 8
 
-// Commit writes plan next, with retries. If the plan is too large for an object, Commit shortens it.
+// Commit writes plan next, with retries. It shortens a plan that is too large for an object.
 func (s *Store) Commit(ctx context.Context, next *v1alpha1.Plan) error {
 	for wait := jobstate.Backoff; ; wait = min(2*wait, 30*time.Second) {
 		leftOut, err := s.write(ctx, next)
@@ -92,8 +92,8 @@ func (s *Store) Commit(ctx context.Context, next *v1alpha1.Plan) error {
 	}
 }
 
-// TakeOver makes this process the only one that may write plans: it reads or creates the Plan and begins the next
-// epoch. In a mode that writes nothing it only reads.
+// TakeOver makes this process the only writer of plans: it reads or creates the Plan and begins the next epoch. In a
+// mode that writes nothing it only reads.
 func (s *Store) TakeOver(ctx context.Context) (*v1alpha1.Plan, error) {
 	for {
 		p := &v1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Name: s.options.Queue.Name}}
@@ -155,8 +155,8 @@ func (s *Store) write(ctx context.Context, next *v1alpha1.Plan) (leftOut int, er
 	return f.leftOut, err
 }
 
-// resolve handles a conflict. The stored plan may be this one, if a response was lost. Another leader's plan
-// fences this one. Any other edit is overwritten.
+// The stored plan may be this one, if a response was lost. Another leader's plan fences this one. Any other edit is
+// overwritten.
 func (s *Store) resolve(ctx context.Context, next *v1alpha1.Plan) error {
 	var there v1alpha1.Plan
 	if err := s.direct.Get(ctx, client.ObjectKeyFromObject(next), &there); err != nil {
@@ -200,10 +200,10 @@ func tooLarge(err error) bool {
 // saveInterval is the shortest time between writes of job history, in durations of a write. Rounds wait for it.
 const saveInterval = 9
 
-// Due reports whether job history may be written again.
+// Due reports whether job history may be written again (see saveInterval).
 func (s *Store) Due() bool { return time.Since(s.saved) >= saveInterval*max(s.saving, s.writing) }
 
-// Save writes the status of a plan, and omits what does not fit into the object.
+// Save writes a plan's job history, as far as it fits into the object.
 func (s *Store) Save(ctx context.Context, p *v1alpha1.Plan) error {
 	f, err := fitStatus(p, s.shrink)
 	if err != nil {

@@ -36,7 +36,6 @@ func (s *Store) highestEpoch(ctx context.Context) (int64, error) {
 	return epoch, nil
 }
 
-// clock returns a lower bound of epochs, or 0 without Options.Now.
 func (s *Store) clock() int64 {
 	if s.options.Now == nil {
 		return 0
@@ -44,7 +43,7 @@ func (s *Store) clock() int64 {
 	return min(s.options.Now().Unix(), mostEpoch)
 }
 
-// recordEpoch writes a new epoch to the Queue's status, before any other write with it.
+// The Queue's status gets a new epoch before any other write with it.
 func (s *Store) recordEpoch(ctx context.Context, epoch int64) error {
 	q := &v1alpha1.Queue{ObjectMeta: metav1.ObjectMeta{Name: s.options.Queue.Name}}
 	patch := client.RawPatch("application/merge-patch+json", []byte(`{"status":{"epoch":`+strconv.FormatInt(epoch, 10)+`}}`))
