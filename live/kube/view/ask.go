@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// ErrUnanswered is returned if the scheduler did not answer a question in time.
+// ErrUnanswered is returned if the scheduler does not answer in time.
 var ErrUnanswered = errors.New("the scheduler did not answer")
 
 const (
@@ -22,7 +22,7 @@ const (
 	questionPoll = 500 * time.Millisecond
 )
 
-// MayAsk reports whether the user has the right to ask the scheduler in namespace questions.
+// MayAsk reports whether the user has the right to ask the scheduler in the given namespace.
 func (k *Kubectl) MayAsk(ctx context.Context, namespace string) bool {
 	for _, verb := range []string{"get", "patch"} {
 		said, err := k.call(ctx, "auth", "can-i", verb, "configmaps/"+wire.QuestionMap, "-n", namespace)
@@ -33,14 +33,13 @@ func (k *Kubectl) MayAsk(ctx context.Context, namespace string) bool {
 	return true
 }
 
-// Ask sends a question about a queue's jobs, which it names by uid, to the scheduler in namespace, with the user's
-// rights. It returns ErrForbidden without these rights, ErrNotFound without the ConfigMap, and ErrUnanswered without an
-// answer.
+// Ask sends question q about a queue, with jobs named by uid, to the scheduler in namespace. It returns ErrForbidden
+// without the user's right, ErrNotFound without the ConfigMap, and ErrUnanswered without an answer.
 func (k *Kubectl) Ask(ctx context.Context, namespace, queue string, q json.RawMessage) (json.RawMessage, error) {
 	return k.request(ctx, namespace, &wire.Request{Queue: queue, Question: q})
 }
 
-// Try asks the scheduler in namespace when a job that does not exist yet would start in a queue. Errors are as in Ask.
+// Try asks when a new job would start in a queue. Arguments and errors are as in Ask.
 func (k *Kubectl) Try(ctx context.Context, namespace, queue string, spec *job.Spec) (*whatif.TrialAnswer, error) {
 	text, err := json.Marshal(spec)
 	if err != nil {

@@ -31,7 +31,7 @@ var dumped = []part{
 	{"nodes", true},
 }
 
-// Dump returns the lists of all kinds of objects, concatenated. lacks describes the kinds that the user may not list.
+// Dump returns the lists of all kinds of objects, concatenated. lacks describes kinds that the user may not list.
 func (k *Kubectl) Dump(ctx context.Context) (text []byte, lacks []string, err error) {
 	for _, p := range dumped {
 		list, err := k.Get(ctx, p.resource, "-A", "-o", "json")

@@ -48,10 +48,10 @@ type Reason struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
-// FromPlan reports whether the policy gave the reason. Other reasons are why a job is in no plan.
+// FromPlan reports whether the policy gave the reason; other reasons explain why a job is in no plan.
 func (r *Reason) FromPlan() bool { return tier(r.Reason) > tier(WaitingForQuota) }
 
-// Dominant returns the most important reason, or the zero Reason if there is none.
+// Dominant returns the most important reason, or the zero Reason.
 func Dominant(all ...Reason) Reason {
 	var best Reason
 	for _, r := range all {
@@ -76,8 +76,7 @@ type object struct {
 	} `json:"status"`
 }
 
-// kinds are the kinds of job. Creators of objects of the same name come first: TrainJob before JobSet, RayJob before
-// Job.
+// Creators of objects of the same name come first: TrainJob before JobSet, RayJob before Job.
 var kinds = []jobKind{
 	{"TrainJob", "trainjobs.trainer.kubeflow.org"},
 	{"RayJob", "rayjobs.ray.io"},
@@ -87,7 +86,7 @@ var kinds = []jobKind{
 
 type jobKind struct{ kind, resource string }
 
-// Explain returns the state of one job. name may be "kind/name". It returns ErrNotFound if the job does not exist.
+// Explain returns the state of a job. name may be "kind/name". It returns ErrNotFound without such a job.
 func (l *Looker) Explain(ctx context.Context, namespace, name string) (*status.Status, error) {
 	kind, name := splitKind(name)
 	o, err := l.job(ctx, kind, namespace, name)

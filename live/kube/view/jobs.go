@@ -202,7 +202,7 @@ func (at *Look) planned(s *LiveJob, why *Reason) {
 	}
 }
 
-// why returns the reason of a job. If its queue makes no plans, reasons from earlier plans are out of date.
+// If a queue makes no plans, reasons from earlier plans are out of date.
 func (at *Look) why(s *LiveJob, workloads []object) Reason {
 	best := at.published(s, workloads)
 	if idle := at.idle(s.Queue); idle.Reason != "" && best.FromPlan() {
@@ -214,7 +214,6 @@ func (at *Look) why(s *LiveJob, workloads []object) Reason {
 	return at.unplanned()
 }
 
-// idle returns why a queue makes no plans that are shown; the zero Reason if it makes them.
 func (at *Look) idle(queue string) Reason {
 	for i := range at.Queues {
 		q := &at.Queues[i]

@@ -44,7 +44,7 @@ func (k *Kubectl) Get(ctx context.Context, args ...string) ([]byte, error) {
 	return text, err
 }
 
-// Namespace returns the namespace of the user's context.
+// Namespace returns the user's current namespace.
 func (k *Kubectl) Namespace(ctx context.Context) (string, error) {
 	out, err := k.call(ctx, "config", "view", "--minify", "-o", "jsonpath={..namespace}")
 	if err != nil {
@@ -56,7 +56,7 @@ func (k *Kubectl) Namespace(ctx context.Context) (string, error) {
 	return "default", nil
 }
 
-// Title returns the name of the user's context.
+// Title names the cluster: the user's context.
 func (k *Kubectl) Title(ctx context.Context) string {
 	if i := slices.Index(k.Flags, "--context"); i >= 0 {
 		return k.Flags[i+1]

@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/live/status"
 )
 
-// A Looker reads the state of a cluster, repeatedly and with the user's rights.
+// A Looker reads the state of a cluster, with the user's rights.
 type Looker struct {
 	*Kubectl
 	// Namespace is the only one to read; empty: all.
@@ -37,8 +37,8 @@ type Look struct {
 	Lacks    []string // sentences on what the user may not read
 }
 
-// Look reads the cluster. It returns ErrForbidden if the user may not list the namespace's pods, and ErrNoKind if
-// the cluster has no queues.
+// Look reads the cluster. It returns ErrForbidden if the user may not list the namespace's pods, and ErrNoKind if the
+// cluster lacks Oxgang's queues.
 func (l *Looker) Look(ctx context.Context) (*Look, error) {
 	if l.absent == nil {
 		l.absent = make(map[string]time.Time)
@@ -130,7 +130,7 @@ func (k *Kubectl) quotas(ctx context.Context, c *cluster, namespace string) ([]o
 	return all, err
 }
 
-// Mode returns the mode of a queue, or "" if the user may not see it.
+// Mode returns the mode of a queue, or "" if it is not visible.
 func (at *Look) Mode(queue string) string {
 	for i := range at.Queues {
 		if at.Queues[i].Meta.Name == queue {
@@ -140,7 +140,7 @@ func (at *Look) Mode(queue string) string {
 	return ""
 }
 
-// Plan returns the plan of a queue, or nil if the user may not see it.
+// Plan returns the plan of a queue, or nil if it is not visible.
 func (at *Look) Plan(queue string) *Plan {
 	for i := range at.Plans {
 		if at.Plans[i].Meta.Name == queue {

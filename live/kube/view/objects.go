@@ -103,7 +103,7 @@ type Plan struct {
 	} `json:"spec"`
 }
 
-// A Price is the price of a GPU of a type, in thousandths of the policy's objective.
+// A Price is the price of a GPU of one type, in thousandths of the policy's objective.
 type Price struct {
 	GPUType string `json:"gpuType"`
 	Milli   int64  `json:"milli"`
@@ -130,13 +130,13 @@ type Share struct {
 	GPUs int    `json:"gpus"`
 }
 
-// An ETA is when a job should start and end; nil: not known.
+// An ETA predicts when a job starts and ends; nil: not known.
 type ETA struct {
 	Start *Range `json:"start,omitempty"`
 	End   *Range `json:"end,omitempty"`
 }
 
-// A Range contains a time with a probability of 80 %; Likely is the median; nil: not known.
+// A Range contains the time with a probability of 80 %; Likely is the median. nil: not known.
 type Range struct {
 	Earliest *time.Time `json:"earliest,omitempty"`
 	Likely   *time.Time `json:"likely,omitempty"`
@@ -173,7 +173,7 @@ func (p *Plan) unpack() error {
 	return nil
 }
 
-// Names returns the names of the jobs in plans that are in the given namespace.
+// Names returns the names of the planned jobs in the given namespace.
 func Names(plans []Plan, namespace string) (all []string) {
 	for i := range plans {
 		for _, a := range plans[i].Spec.Allocations {
@@ -185,7 +185,7 @@ func Names(plans []Plan, namespace string) (all []string) {
 	return all
 }
 
-// Raw returns kubectl's output of all queues or, if queue is not empty, of the plan of that queue, in the given format.
+// Raw returns kubectl's output, in the given format, of the queue's plan, or of all queues if queue is empty.
 func (k *Kubectl) Raw(ctx context.Context, queue, format string) ([]byte, error) {
 	if queue == "" {
 		return k.Get(ctx, queues, "-o", format)

@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Page is the Source of the live page for a Kubernetes cluster, as far as the user may see it.
+// A Page is the live page of a Kubernetes cluster, as far as the user may see it.
 type Page struct {
 	*page.Watched
 	looker *Looker
@@ -42,12 +42,11 @@ func NewPage(l *Looker, title string) *Page {
 	return p
 }
 
-// MeasureBy shows the use of GPUs as meter measures it.
+// MeasureBy makes the page show the use of GPUs that meter measures.
 func (p *Page) MeasureBy(meter *gpuuse.Meter) {
 	p.Measure = func(s *status.Status) { meter.Attach(s, p.last.Load().owner()) }
 }
 
-// owner returns which job holds a GPU, by its pod.
 func (at *Look) owner() func(*gpuuse.Sample) job.ID {
 	jobs := make(map[string]job.ID)
 	for i := range at.Jobs {
@@ -82,7 +81,7 @@ func (p *Page) liveJob(id job.ID) (*LiveJob, error) {
 	return nil, page.ErrUnknown
 }
 
-// Cancel implements page.Actor. It deletes the job's object with the rights of the user.
+// Cancel implements page.Actor. It deletes the job's object, with the user's rights.
 func (p *Page) Cancel(ctx context.Context, id job.ID) error {
 	s, err := p.liveJob(id)
 	if err != nil {

@@ -15,8 +15,7 @@ import (
 
 type asking func(ctx context.Context, queue string, q json.RawMessage) (json.RawMessage, error)
 
-// AskBy makes the page answer what-if questions, by asking the scheduler in namespace. Call it before the page is
-// served.
+// AskBy makes the page answer what-if questions through the scheduler in namespace. Call it before the page is served.
 func (p *Page) AskBy(k *Kubectl, namespace string) {
 	p.ask = func(ctx context.Context, queue string, q json.RawMessage) (json.RawMessage, error) {
 		return k.Ask(ctx, namespace, queue, q)
@@ -26,7 +25,7 @@ func (p *Page) AskBy(k *Kubectl, namespace string) {
 // Asks implements page.Asker.
 func (p *Page) Asks() bool { return p.ask != nil }
 
-// Ask implements page.Asker. The answer counts jobs that the user may not see, but does not name them.
+// Ask implements page.Asker. The answer counts jobs that the user may not see, without names.
 func (p *Page) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (*whatif.Answer, error) {
 	now, err := p.Now()
 	if err != nil {

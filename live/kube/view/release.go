@@ -20,10 +20,10 @@ const (
 	admissionGates = "kueue.x-k8s.io/admission-gated-by"
 )
 
-// ErrManaged is returned for a job whose queue is in a mode in which the scheduler itself starts the job.
+// ErrManaged is returned for a job in a queue whose mode lets the scheduler start jobs.
 var ErrManaged = errors.New("its queue starts jobs itself")
 
-// A Release is a waiting job that `kubectl oxgang release` starts without the scheduler: it resumes the suspended job.
+// A Release is a waiting job that `kubectl oxgang release` resumes without the scheduler.
 type Release struct {
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace"`
@@ -32,7 +32,7 @@ type Release struct {
 	Kueue bool `json:"kueue,omitempty"`
 }
 
-// Waiting returns the suspended jobs in a namespace that name a queue. If namespace is empty, it reads all namespaces.
+// Waiting returns the suspended jobs that name a queue, in one namespace, or in all if namespace is empty.
 func (k *Kubectl) Waiting(ctx context.Context, namespace string) ([]Release, error) {
 	c, err := k.cluster(ctx, namespace)
 	if err != nil {
@@ -48,8 +48,8 @@ func (k *Kubectl) Waiting(ctx context.Context, namespace string) ([]Release, err
 	return all, nil
 }
 
-// Release removes the scheduler's changes from a suspended job. It also resumes the job, unless Kueue manages it. name
-// may be "kind/name". It returns ErrManaged in modes Admit and Resize.
+// Release removes the scheduler's changes from a suspended job, and resumes it unless Kueue manages it. name may be
+// "kind/name". It returns ErrManaged in modes Admit and Resize.
 func (k *Kubectl) Release(ctx context.Context, namespace, name string) (*Release, error) {
 	kind, name := splitKind(name)
 	o, err := k.job(ctx, kind, namespace, name)
