@@ -11,7 +11,7 @@ import (
 // mostUnpacked is the largest list to unpack, in bytes of JSON: five times a list of 20,000 jobs.
 const mostUnpacked = 64 << 20
 
-// PackList returns a list as gzipped JSON, or nil if the list is empty.
+// PackList returns a list as gzipped JSON, or nil for an empty list.
 func PackList[T any](items []T) ([]byte, error) {
 	if len(items) == 0 {
 		return nil, nil
@@ -27,7 +27,7 @@ func PackList[T any](items []T) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// UnpackList returns the list in the result of PackList.
+// UnpackList reverses PackList.
 func UnpackList[T any](data []byte) ([]T, error) {
 	if len(data) == 0 {
 		return nil, nil

@@ -15,7 +15,7 @@ const (
 	MostJobs = 20
 )
 
-// A Request is one question. It names jobs by uid.
+// A Request is one question, with jobs named by uid.
 type Request struct {
 	ID       string          `json:"id"` // matches the Reply
 	Queue    string          `json:"queue"`
@@ -24,7 +24,7 @@ type Request struct {
 	Try json.RawMessage `json:"try,omitempty"`
 }
 
-// A Reply answers the Request with the same ID, or states why it is refused.
+// A Reply answers the Request with the same ID, or states why not.
 type Reply struct {
 	ID      string          `json:"id"`
 	Answer  json.RawMessage `json:"answer,omitempty"` // a whatif.Answer or whatif.TrialAnswer
@@ -40,8 +40,7 @@ func PatchQuestion(key string, v any) ([]byte, error) {
 	return json.Marshal(map[string]any{"data": map[string]string{key: string(text)}})
 }
 
-// ReadQuestion returns the Request and the Reply in the data of the ConfigMap. If one is missing or invalid, it is the
-// zero value.
+// ReadQuestion returns the Request and the Reply in the ConfigMap's data; zero if missing or invalid.
 func ReadQuestion(data map[string]string) (asked Request, said Reply) {
 	if json.Unmarshal([]byte(data[RequestKey]), &asked) != nil {
 		asked = Request{}
