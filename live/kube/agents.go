@@ -71,14 +71,13 @@ func (a agent) Report(r *agentapi.Report) error {
 	return nil
 }
 
-// Checkpoint implements driver.Program. It resets the job's failure count.
 func (a agent) Checkpoint(*agentapi.Checkpoint) error {
 	a.w.messageReceived(a.e)
 	a.e.Failures = 0
 	return nil
 }
 
-// markSilent marks jobs whose running pods sent no message for Options.Silence. The caller holds the lock.
+// The caller holds the lock.
 func (w *Backend) markSilent() {
 	for _, e := range w.table.Order {
 		if e.Ended() || e.Silent || !e.Agent.Reporting || e.UpSince.IsZero() || min(time.Since(e.Heard), time.Since(e.UpSince)) < w.o.Silence {

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Backend runs the jobs of one queue of a Kubernetes cluster. It is a scheduler.Backend, and an observer of its
-// scheduler. Only the scheduler's goroutine may call Next and Do; all other methods are safe for concurrent use.
+// A Backend runs the jobs of one queue of a Kubernetes cluster. It implements scheduler.Backend and scheduler.Observer.
+// Only the scheduler's goroutine may call Next and Do; all other methods are safe for concurrent use.
 type Backend struct {
 	*jobEvents
 	*driver.Agents
@@ -47,10 +47,10 @@ type background struct {
 
 var _ driver.Backend = (*Backend)(nil)
 
-// ErrTypes is returned if the cluster has a new GPU type. The Backend must then be opened again.
+// ErrTypes is returned if a node has a GPU type that is new since Open. The queue must then be opened again.
 var ErrTypes = errors.New("the cluster has GPUs of a new type")
 
-// Cluster returns the nodes with which to call scheduler.New, including all nodes for rent or on loan.
+// Cluster returns the cluster for scheduler.New, including all nodes that can be rented or lent.
 func (w *Backend) Cluster() *cluster.Cluster { return w.extent.whole }
 
 func (w *Backend) hold() time.Duration {
@@ -60,7 +60,7 @@ func (w *Backend) hold() time.Duration {
 	return 0
 }
 
-// Stopping returns, by type, the GPUs held by pods to whose jobs the plan no longer assigns them.
+// Stopping counts, by type, the GPUs that pods still hold although the plan has taken them from the pods' jobs.
 func (w *Backend) Stopping() map[cluster.GPUType]int {
 	w.Lock()
 	defer w.Unlock()
@@ -75,8 +75,7 @@ func (w *Backend) Stopping() map[cluster.GPUType]int {
 	return all
 }
 
-// Counts returns four numbers: running jobs, waiting jobs, all GPUs of the queue (has), and the GPUs that the plan
-// assigns (used).
+// Counts returns how many jobs run and wait, how many GPUs the queue has, and how many of them the plan uses.
 func (w *Backend) Counts() (running, waiting, has, used int) {
 	w.Lock()
 	defer w.Unlock()
@@ -93,10 +92,10 @@ func (w *Backend) Counts() (running, waiting, has, used int) {
 	return running, waiting, w.extent.cluster.GPUs(), used
 }
 
-// A Room states which limits of a queue are reached, and whether its plan could be written.
+// A Room states which limits of the queue are reached, and whether its plan could be written.
 type Room struct {
 	planstore.State
-	Full map[string]int // unplanned jobs by namespace
+	Full map[string]int // jobs that a limit keeps from being planned, by namespace
 }
 
 // Room returns the current Room.

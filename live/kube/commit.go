@@ -17,7 +17,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Do implements scheduler.Backend. While the API server does not answer, it waits.
+// Do implements scheduler.Backend. It waits while the API server does not answer.
 func (w *Backend) Do(ctx context.Context, actions []scheduler.Action) error {
 	w.Lock()
 	d, err := w.apply(ctx, actions)
@@ -108,7 +108,6 @@ func (w *Backend) reasons() jobstate.Reasons {
 	return reasons{w.o.Explain(w.Snapshot, w.Plan), w}
 }
 
-// allocations are in order of submission, with reasons but without messages.
 func (d *draft) allocations(why jobstate.Reasons) []v1alpha1.JobAllocation {
 	w := d.w
 	all := make([]v1alpha1.JobAllocation, 0, len(w.table.Order))
@@ -137,7 +136,6 @@ func (d *draft) allocations(why jobstate.Reasons) []v1alpha1.JobAllocation {
 	return all
 }
 
-// save writes the states of jobs for the next leader, unless a slow save was recent.
 func (w *Backend) save(ctx context.Context, p *v1alpha1.Plan) {
 	w.Lock()
 	if !w.store.Due() {

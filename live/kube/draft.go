@@ -54,7 +54,7 @@ func (d *draft) Preempt(a scheduler.Preempt) error {
 
 func (d *draft) hold(id job.ID, g jobstate.Grant) { d.held[id], d.changed = g, true }
 
-// Run plans a new start of the job (a generation), unless the job's running pods already match the new plan.
+// Run plans a new start of the job, unless its running pods already match the new plan.
 func (d *draft) Run(a *scheduler.Run) error {
 	g, e, err := d.planned(a.Job)
 	if err != nil {

@@ -35,9 +35,8 @@ const urgentTime = writeTime / 8
 // News wakes Execute after a change.
 func (w *Backend) News() { driver.Wake(w.Work) }
 
-// Execute changes the cluster until it matches the committed plan, again and again. In modes that change no jobs it
-// only observes. It returns when ctx is done, another leader has taken over (ErrFenced), or the watches have lost
-// changes (ErrWatches).
+// Execute changes the cluster until it matches the committed plan, again and again. It returns when ctx is done,
+// another leader has taken over (ErrFenced), or the watches have lost changes (ErrWatches).
 func (w *Backend) Execute(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return w.execute(ctx) })

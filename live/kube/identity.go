@@ -12,15 +12,15 @@ import (
 	clientv1 "k8s.io/client-go/kubernetes/typed/authentication/v1"
 )
 
-// An Identity names a pod and its service account, as verified by the API server.
+// An Identity is a pod and its service account, as verified by the API server.
 type Identity struct {
 	Namespace, Name, UID, Account string
 }
 
-// A Review asks the API server to whom a token belongs (TokenReview).
+// A Review asks the API server whose token it is, by a TokenReview.
 type Review func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error)
 
-// TokenReviews returns a Review that uses the API server behind c. Tokens must be for audience.
+// TokenReviews returns a Review by the API server behind c, of tokens for audience.
 func TokenReviews(c clientv1.TokenReviewInterface, audience string) Review {
 	return func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error) {
 		r := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{audience}}}

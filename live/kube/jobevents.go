@@ -30,7 +30,6 @@ func (w *jobEvents) lose(e *jobstate.Job, detail string) {
 	w.fail(e, detail)
 }
 
-// refuse reports that a job cannot get its plan, or else the scheduler would assume that it does.
 func (w *jobEvents) refuse(e *jobstate.Job, why error) {
 	if e.Wants() {
 		w.lose(e, why.Error())
@@ -39,8 +38,7 @@ func (w *jobEvents) refuse(e *jobstate.Job, why error) {
 	w.fail(e, why.Error())
 }
 
-// fail reports a loss. A job that backs off is first described as unplannable, or the next plan could repeat the
-// allocation.
+// A job that backs off is first described as unplannable, or the next plan could repeat the allocation.
 func (w *jobEvents) fail(e *jobstate.Job, detail string) {
 	e.Setback = detail
 	e.Fail(time.Now())
@@ -64,8 +62,8 @@ func (w *jobEvents) forget(e *jobstate.Job) {
 	}
 }
 
-// refused handles a failure to create pods. A job that can run with its existing pods is limited to their GPUs for
-// a time. A job that does not train yet loses its GPUs.
+// A job that can run with its existing pods is limited to their GPUs for a time. A job that does not train yet loses
+// its GPUs.
 func (w *jobEvents) refused(e *jobstate.Job, why string) {
 	gpus, elastic := e.Made()*e.Parsed.PerWorker.GPUs, e.Spec.Adaptivity&job.GPUCount != 0 && !e.Spec.NonPreemptive
 	suffices := elastic && gpus >= max(1, e.Spec.MinGPUs)
@@ -111,8 +109,7 @@ func (w *jobEvents) beyond(spec *job.Spec) bool {
 // nowhere is the GPU type of jobs that cannot be planned now.
 const nowhere = "(none: retried later)"
 
-// describe sends a changed specification to the scheduler. Values from the job's program stay until it sends new
-// ones.
+// Values from the job's program stay until it sends new ones.
 func (w *jobEvents) describe(e *jobstate.Job) {
 	spec, unfit := e.Spec, e.Parsed.Spec == nil || e.Parsed.OnHold || w.beyond(e.Parsed.Spec)
 	if unfit && e.Wants() { // the old one stays
@@ -133,7 +130,6 @@ func (w *jobEvents) describe(e *jobstate.Job) {
 	}
 }
 
-// located restricts a job that waits to the GPU types on whose nodes its pods can run now.
 func (w *jobEvents) located(e *jobstate.Job, spec *job.Spec, beyond bool) *job.Spec {
 	r := *spec
 	switch {

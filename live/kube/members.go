@@ -9,7 +9,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Member returns the job and the service account of the running pod with the given uid.
+// Member returns the job and service account of the running pod with the given uid. ok is false if it belongs to no
+// job.
 func (w *Backend) Member(uid string) (m Member, ok bool) {
 	w.Lock()
 	defer w.Unlock()
@@ -17,7 +18,7 @@ func (w *Backend) Member(uid string) (m Member, ok bool) {
 	return m, ok
 }
 
-// Has reports whether the backend has job id and the job has not ended.
+// Has reports whether job id exists and has not ended.
 func (w *Backend) Has(id job.ID) bool {
 	w.Lock()
 	defer w.Unlock()

@@ -67,7 +67,6 @@ func (w *jobEvents) trains(e *jobstate.Job, from *float64) {
 	w.Events.Emit(scheduler.Reported{Report: first})
 }
 
-// readTrainer reports a TrainJob's progress, if its program sends no messages and its work is stated.
 func (w *jobEvents) readTrainer(e *jobstate.Job) {
 	if e.Parsed.Kind != "TrainJob" || e.Agent.Reporting || e.Spec.Target <= 0 {
 		return
@@ -105,7 +104,7 @@ func (w *jobEvents) awaitQuota(e *jobstate.Job, now time.Time) {
 	w.lose(e, fmt.Sprintf("Kueue has not admitted it within %v", w.o.Start))
 }
 
-// awaitSlice limits a grown job to its admitted workers if Kueue has no quota for the others within Options.Start.
+// awaitSlice limits a job to its admitted workers if Kueue has no quota for the others within Options.Start.
 func (w *jobEvents) awaitSlice(e *jobstate.Job, now time.Time) {
 	if waiting := e.AwaitQuota(); waiting > 0 && now.Sub(e.Queued) > w.o.Start && e.TrainsIn == e.Held.Generation {
 		e.Limit = jobstate.Limit{GPUs: (e.Made() - waiting) * e.Parsed.PerWorker.GPUs, Why: "Kueue has no quota for them", Until: now.Add(jobstate.LongBackoff)}

@@ -62,8 +62,7 @@ const placementDelay = 5 * time.Second
 // mostFull is how many jobs at a time get the reason QueueFull.
 const mostFull = 8
 
-// verdicts returns the new verdicts and records them as published. It omits jobs with a step, because one of the
-// two writes would conflict.
+// verdicts omits jobs with a step, because one of the two writes would conflict.
 func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []verdict {
 	if !w.o.Writes() || time.Now().Before(w.quietUntil) {
 		return nil
@@ -174,7 +173,7 @@ func (v *verdict) observe(s *observe.Observation, f *observe.ObservedJob, messag
 	v.message = message + "; observed: " + v.observed
 }
 
-// Word converts the reason of a policy into one word for a condition: "waiting: price too high" becomes PriceTooHigh.
+// Word converts a policy's reason into one word for a condition: "waiting: price too high" becomes PriceTooHigh.
 func Word(reason string) string {
 	_, rest, waits := strings.Cut(reason, ": ")
 	if !waits {
@@ -190,7 +189,6 @@ func Word(reason string) string {
 // silence is the pause after rejected conditions.
 const silence = 10 * time.Second
 
-// publish writes a condition (RayJobs have none), then an event.
 func (w *publisher) publish(ctx context.Context, v *verdict) {
 	seen, err := v.object.Unpack()
 	if err != nil {
@@ -239,7 +237,6 @@ func (w *publisher) putOff(all []verdict) {
 	}
 }
 
-// unpublished records that a condition was not written. It is retried, after a pause unless it was a conflict.
 func (w *publisher) unpublished(v *verdict, err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -251,8 +248,8 @@ func (w *publisher) unpublished(v *verdict, err error) {
 	w.o.Log.Warn("a condition was not written", "job", v.object.Meta().GetNamespace()+"/"+v.object.Meta().GetName(), "err", err)
 }
 
-// erased reports whether someone has removed our condition. Trainer does: it writes all conditions of a TrainJob
-// from an older read.
+// erased reports whether someone has removed our condition, as Trainer does: it writes all conditions from an older
+// read.
 func (w *publisher) erased(seen jobstate.Object) bool {
 	uid := string(seen.Meta().GetUID())
 	written, known := w.versions[uid]

@@ -21,7 +21,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// reconcile turns what the watches show into events. The caller holds the lock.
+// The caller holds the lock.
 func (w *Backend) reconcile(s *observe.Observation) {
 	w.catchUp(s)
 	w.table.Labels = s.Labels
@@ -67,8 +67,7 @@ func (w *Backend) catchUp(s *observe.Observation) {
 	}
 }
 
-// takeNodes reports changed nodes, loans and rentals. The last submitted jobs lose GPUs where a node has fewer
-// than planned.
+// The last submitted jobs lose GPUs where a node has fewer than planned.
 func (w *Backend) takeNodes(s *observe.Observation) {
 	w.checkTypes(s)
 	w.nodes.Review(s)
@@ -216,7 +215,6 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 	return e
 }
 
-// past returns a job's history: from the Plan, or from the job and its pods if they are newer.
 func (w *jobEvents) past(s *observe.Observation, f *observe.ObservedJob) (jobstate.Past, bool) {
 	old, known := w.table.Past[job.ID(f.Parsed.UID)]
 	if known && old.Allocation.Generation >= f.Parsed.Generation {

@@ -33,7 +33,7 @@ const (
 	burstAll  = 200     // after a restart all jobs send messages
 )
 
-// A Member is a pod of a job, with its service account.
+// A Member is a pod of a job.
 type Member struct {
 	Job                      job.ID
 	Namespace, Name, Account string // of the pod, and its service account
@@ -67,7 +67,7 @@ type Reviewer struct {
 	sources *cache.LRUExpireCache
 }
 
-// NewReviewer returns a Reviewer of tokens for an audience.
+// NewReviewer returns a Reviewer of tokens that were issued for audience.
 func NewReviewer(audience string, review Review, lookup Lookup) *Reviewer {
 	return &Reviewer{
 		audience: audience, review: review, lookup: lookup, cache: cache.NewLRUExpireCache(keepMost),
@@ -76,7 +76,7 @@ func NewReviewer(audience string, review Review, lookup Lookup) *Reviewer {
 	}
 }
 
-// Job returns the job whose pod sent the token. source is the network address of the sender.
+// Job returns the job whose pod sent the token from the network address source. Errors are as in Pod.
 func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error) {
 	p, err := r.Pod(ctx, source, token)
 	if err != nil {
@@ -92,8 +92,8 @@ func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error
 	return m.Job, nil
 }
 
-// Pod returns the pod that sent the token. source is the network address of the sender. The error wraps ErrUnknownToken
-// if the token is invalid or Lookup does not have the pod, and ErrReviewLater if the token cannot be checked now.
+// Pod returns the pod that sent the token from the network address source. The error wraps ErrUnknownToken if the token
+// is invalid or no job has the pod, and ErrReviewLater if the token cannot be checked now.
 func (r *Reviewer) Pod(ctx context.Context, source, token string) (Identity, error) {
 	named, ends, err := readToken(token, r.audience, time.Now())
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Progress is the progress of a TrainJob according to its status. The scheduler does not verify it.
+// Progress is the progress of a TrainJob that its status states. The scheduler does not verify it.
 type Progress struct {
 	Percent float64 // done, 0 to 100
 	At      time.Time

@@ -18,7 +18,6 @@ type reasons struct {
 	w *Backend
 }
 
-// Reason implements jobstate.Reasons.
 func (r reasons) Reason(id job.ID) string {
 	if r.waits(id) != "" {
 		return policy.WaitNoCapacity.String()
@@ -26,7 +25,6 @@ func (r reasons) Reason(id job.ID) string {
 	return r.Reasons.Reason(id)
 }
 
-// Text implements jobstate.Reasons.
 func (r reasons) Text(id job.ID) string {
 	if why := r.waits(id); why != "" {
 		return why
