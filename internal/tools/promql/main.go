@@ -39,7 +39,9 @@ func read(dashboard, alerts string) (queries []string, err error) {
 		Panels []struct{ Targets []struct{ Expr string } }
 	}
 	var a struct {
-		Spec struct{ Groups []struct{ Rules []struct{ Expr string } } }
+		Spec struct {
+			Groups []struct{ Rules []struct{ Expr string } }
+		}
 	}
 	text, err := os.ReadFile(dashboard)
 	if err == nil {

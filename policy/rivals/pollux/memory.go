@@ -99,14 +99,14 @@ func (b *belief) Remember(m *codec.Codec) {
 	codec.Slice(m, &b.goodput, func(by *[]float64, m *codec.Codec) { m.Fields(by) })
 }
 
-func (f *memory) Remember(m *codec.Codec) {
-	codec.Once(m, &f.cluster, (*cluster.Cluster).Remember)
-	if m.Fields(&f.changed); m.Decoding() && f.cluster != nil {
-		f.slots = cut(f.cluster)
+func (m *memory) Remember(c *codec.Codec) {
+	codec.Once(c, &m.cluster, (*cluster.Cluster).Remember)
+	if c.Fields(&m.changed); c.Decoding() && m.cluster != nil {
+		m.slots = cut(m.cluster)
 	}
-	codec.Slice(m, &f.matrix, numbers)
-	codec.Slice(m, &f.rows, func(id *job.ID, m *codec.Codec) { m.Fields((*string)(id)) })
-	codec.Map(m, &f.granted, numbers)
+	codec.Slice(c, &m.matrix, numbers)
+	codec.Slice(c, &m.rows, func(id *job.ID, c *codec.Codec) { c.Fields((*string)(id)) })
+	codec.Map(c, &m.granted, numbers)
 }
 
 func numbers(row *[]int, m *codec.Codec) { m.Fields(row) }

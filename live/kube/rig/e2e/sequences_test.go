@@ -104,7 +104,7 @@ func (a *attacker) agrees() error {
 		switch {
 		case len(found) > 0:
 			return fmt.Errorf("the auditor found %v", found)
-		case held == planned && held == 16:
+		case held == 16 && planned == 16:
 			return nil
 		case time.Now().After(end):
 			return errNot("%d GPUs held and %d planned, want the 16 of the victim", held, planned)
