@@ -17,7 +17,7 @@ type Continuing struct {
 	used []cluster.Resources // buffer of usage
 }
 
-// usage returns the GPUs held by node, for n nodes, in memory that the next call reuses. s may be nil.
+// usage returns the GPUs held by node, in memory that the next call reuses. s may be nil.
 func (s *Continuing) usage(n int) []cluster.Resources {
 	if s == nil {
 		return make([]cluster.Resources, n)

@@ -140,8 +140,8 @@ type Plan struct {
 	// Fungible means that the CPUs and memory of allocations are only wishes: the placer divides each node's CPUs
 	// and memory so that jobs gain most. In other plans no job gets more than its allocation.
 	Fungible bool
-	// Refused is the reason why the policy's plan was refused, in which case this plan repeats the last
-	// one; empty if it was not.
+	// Refused is the reason why the policy's plan was refused; empty if it was not. A plan with a reason repeats the last
+	// decisions.
 	Refused string
 }
 

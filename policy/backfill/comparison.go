@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Comparison states when a job starts and ends in the simulated EASY schedule, and how much of its work is still to
-// do in the simulation.
+// A Comparison states when a job starts and ends in the simulated EASY schedule, and how much of its work is left
+// there.
 type Comparison struct {
 	Option                       // what the twin runs or ran on
 	Submitted, Started time.Time // Started: first start in the simulation

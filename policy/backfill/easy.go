@@ -100,8 +100,8 @@ func (r *round) reserve(t *virtualJob) *reservation {
 	return best
 }
 
-// expect returns when so many GPUs of type k will be free, and how many more; -1 more: never. Twins that should have
-// ended by now still hold their GPUs for a round.
+// expect returns when so many GPUs of type k will be free, and how many more (-1: never). Twins that are overdue hold
+// their GPUs for another round.
 func (r *round) expect(k, gpus int) (in time.Duration, extra int) {
 	ends := r.ends(k)
 	slices.SortFunc(ends, func(a, b release) int { return cmp.Compare(a.in, b.in) })

@@ -152,7 +152,7 @@ func optionsOf(j *policy.Job, types []cluster.TypeInfo) (all []Option) {
 	return all
 }
 
-// evaluate returns the options of the jobs whose twins are stale, by the number of the job. Jobs with equal goodputs are
+// evaluate returns the options of the jobs whose twins are stale, by index in jobs. Jobs with equal goodputs are
 // evaluated once.
 func evaluate(twins []*virtualJob, jobs []*policy.Job, types []cluster.TypeInfo) [][]Option {
 	all := make([][]Option, len(jobs))

@@ -53,8 +53,7 @@ func (s *Schedule) turn(to time.Time) {
 	s.now = to
 }
 
-// resize adopts the GPU types of the cluster. Running twins that no longer fit return to the queue, the latest starts
-// first.
+// resize adopts the GPU types of the cluster. Twins that no longer fit return to the queue, the latest starts first.
 func (s *Schedule) resize(types []cluster.TypeInfo, now time.Time) {
 	if slices.EqualFunc(s.types, types, sameGPUs) {
 		return

@@ -80,8 +80,8 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return r.plan, nil
 }
 
-// offers returns the rentals, then owned nodes by size, then owned nodes of mixed sizes, with the end of each part.
-// Prices are in the unit of the budget. A job uses a part only if earlier parts do not suffice.
+// offers returns the rentals, then owned nodes by size, then owned nodes of mixed sizes, with the end of each part. A
+// job uses a part only if earlier parts do not suffice.
 func (p *Policy) offers(s *policy.Snapshot) (all []cluster.Offer, ends []int) {
 	for i := range s.Rentals {
 		all = append(all, s.Rentals[i].Offer)
@@ -191,7 +191,7 @@ type Options struct {
 	Money  bool   // whether Budget is money; default false: GPU-hours
 	Method Method // how widths are chosen; default Mixture
 	Widest int    // largest number of GPUs of a job; default 64 (§6.3, the limit of the paper's simulator)
-	// Recompute is the minimum time between computations of widths. Default 15 min (§5.2).
+	// Recompute is the minimum time between computations of the number of GPUs of each class. Default 15 min (§5.2).
 	Recompute time.Duration
 	// Window and Slack limit spending: in any Window it is at most Budget plus Slack. Default 7 days and 2 %.
 	Window time.Duration
@@ -231,9 +231,8 @@ func (o *Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Remember saves and restores the policy's state (policy.Rememberer). After the first plan the state can be restored
-// only in the same process, because it refers to statistics of job classes that are in memory; in another process m
-// reports an error.
+// Remember saves and restores the policy's state (policy.Rememberer). After the first plan, only the same process can
+// restore it, because it refers to statistics of job classes in memory; in another process m reports an error.
 func (p *Policy) Remember(m *memory.Codec) {
 	working := p.work != nil
 	if !m.Sharing() && !p.at.IsZero() {

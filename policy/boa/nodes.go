@@ -53,8 +53,8 @@ func (r *round) shared() (used, gpus int) {
 	return used, gpus
 }
 
-// spareTime is how long unneeded nodes are kept after jobs wanted too many GPUs of a type, without a budget. While
-// rents change, jobs change their choices, and would never get the nodes ordered for them.
+// spareTime is how long unneeded nodes are kept after jobs wanted too many GPUs of a type, without a budget. Otherwise
+// jobs might change their choices before the nodes ordered for them arrive.
 const spareTime = 10 * time.Minute
 
 type need struct {

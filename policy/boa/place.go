@@ -97,8 +97,8 @@ func (r *round) seat(y *pool, g *goal, own map[cluster.NodeID]bool) (parts []par
 	return parts, why
 }
 
-// affordable returns the cost per hour with more nodes used and opened, and the limit: long-term for used
-// nodes, short-term for all, since unused nodes can be returned.
+// affordable returns the cost per hour with more nodes used and opened, and the limit: long-term for used nodes,
+// short-term for all.
 func (r *round) affordable(busier, more float64) (paying, most float64) {
 	if paying = r.using + busier; busier > 0 && paying > r.later {
 		return paying, r.later

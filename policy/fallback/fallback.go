@@ -196,8 +196,7 @@ func plan(ctx context.Context, p policy.Policy, s *policy.Snapshot) (a answer) {
 	return a
 }
 
-// judge classifies an answer. A good plan is no failure, even if late. An error after the deadline counts as
-// Deadline.
+// judge classifies an answer. A good plan is no failure, even if late.
 func judge(ctx context.Context, s *policy.Snapshot, a answer) answer {
 	if a.cause == Error && ctx.Err() != nil {
 		a.cause = Deadline

@@ -54,8 +54,8 @@ func (o *Options) Validate() error {
 }
 
 // A Program chooses the GPUs of all jobs of a cluster together, by goodput, in every round. Make one with New. It keeps
-// goodputs, and the dual prices of GPUs, between rounds. These prices affect only the choice between plans that are
-// equally good within the solver's gap.
+// goodputs and GPU prices between rounds; these prices affect only the choice between plans that are equally good
+// within the solver's gap.
 type Program struct {
 	o Options
 	resources

@@ -124,7 +124,6 @@ func deduct(there []float64, c *mmkp.Choice) {
 	}
 }
 
-// settle raises each level's prices to the growth stage's, and sets the prices of the solution.
 func (l *levelled) settle(grown []float64) {
 	for _, prices := range l.prices {
 		for k := range prices {
@@ -236,8 +235,8 @@ func (r *Row) claimed(k int) bool {
 	return c.GPUs <= r.job.Requested(c.GPUType) || r.least(k) || r.Keeps && k == r.held
 }
 
-// claimWorth returns the worth of choice c, of column k, as a claim. If the job holds more than it claims of the
-// type, its largest claim there counts as no move.
+// claimWorth returns the worth of choice c, of column k, as a claim. The largest claim of a job that holds more counts
+// as no move.
 func (p leveller) claimWorth(r *Row, c, k int) float64 {
 	if r.held < 0 || r.claimed(r.held) || r.columns[k].resource != r.columns[r.held].resource || r.claimsMore(k) {
 		return r.item.value(c)
@@ -258,8 +257,8 @@ func (r *Row) claimsMore(k int) bool {
 	return false
 }
 
-// reason explains why row i got the configuration of column (-1: nothing), by the prices of its level. If earlier
-// levels leave no room for any choice, that comes before all reasons from prices.
+// reason explains why row i got the configuration of column (-1: nothing), by the prices of its level. A lack of room
+// after earlier levels comes before all reasons from prices.
 func (l *levelled) reason(i, column int) policy.Reason {
 	p, r := l.p, l.rows[i]
 	p.prices = append(p.prices[:0], l.prices[l.of[i]]...)

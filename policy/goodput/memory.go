@@ -72,8 +72,7 @@ func (p *Program) rememberRow(r *Row, m *memory.Codec) {
 	m.Fields(&r.allowed, &r.limits.most, (*string)(&r.limits.gpuType), &r.limits.held, &r.held, &r.unit, &r.fewest, &r.peak, &r.lean, &r.fast, &r.seen, &r.item)
 }
 
-// relay makes the columns of a row being read, and reports whether their number is possible. A row whose job has
-// changed its specification is laid again later.
+// relay makes the columns of a row being read, and reports whether their number is possible.
 func (p *Program) relay(r *Row, columns int) bool {
 	if columns < 0 || columns > len(p.columns)+len(p.cluster.Types()) {
 		return false

@@ -240,8 +240,6 @@ func (p *Program) worth(goodput, factor float64) (worth float64, ok bool) {
 
 const share = 32
 
-// refreshAll updates rows. Rows are independent and models immutable, so the result does not depend on the number of
-// processors.
 func (p *Program) refreshAll(stale []staleRow) {
 	first, later := p.duplicates(stale)
 	Each(len(first), func(i int) { p.refresh(first[i]) })

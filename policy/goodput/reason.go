@@ -139,8 +139,7 @@ func (it *item) from(c, k int) int {
 	return c
 }
 
-// outweighed reports whether column k, with choice c, cannot add more than most. The value of the choice is an upper
-// bound, which avoids math.Pow for most columns.
+// outweighed reports whether column k, with choice c, cannot add more than most. It avoids math.Pow for most columns.
 func (p reasons) outweighed(r *Row, k, c int, most float64) bool {
 	it := &r.item
 	if c == len(it.origin) || int(it.origin[c].column) != k || it.shape.baked || it.shape.frozen || r.limited(k) || p.o.P > 0 {

@@ -80,8 +80,8 @@ func (r *Row) addUse(used []float64, sol *mmkp.Solution) {
 	}
 }
 
-// lacks reports whether a job waits, or has less than it requests and gains from more, although a better choice
-// fits into the rest of its tenant's share.
+// lacks reports whether a job waits or has less than it requests, although a better choice fits into the rest of its
+// tenant's share.
 func (r *Row) lacks(sol *mmkp.Solution, spare []float64) bool {
 	it := &r.item
 	has := sol.Pick[it.number]

@@ -97,8 +97,8 @@ func (r *Round) passes(i int, a *cluster.Allocation) bool {
 	return r.gate == nil || r.gate(r.Snapshot, i, a)
 }
 
-// keep leaves a job its GPUs if they still exist. It keeps counted CPUs and memory only if it is
-// non-preemptive: a placer may have lent it CPUs and memory of other jobs.
+// keep leaves a job its GPUs if they still exist. Only a non-preemptive job keeps its CPUs and memory: a placer may
+// have lent the others more than their share.
 func (r *Round) keep(i int, why policy.Kind) {
 	j, d := r.Snapshot.Jobs[i], &r.plan.Jobs[i]
 	t := r.Snapshot.Cluster.TypeIndex(j.Allocation.GPUType)

@@ -24,8 +24,8 @@ type Options struct {
 	// Patience is the waiting time after which a job goes first. 0: never, as in the paper. Default four days:
 	// with one day, jobs end later on average (docs/experiments/lyra.md).
 	Patience time.Duration
-	// Group keeps base and flexible workers on separate servers. Default true (Lyra §5.3); Lyra's Table 6 has
-	// false.
+	// Group keeps base workers, without which a job cannot run, and flexible workers on separate servers. Default true
+	// (Lyra §5.3); Lyra's Table 6 has false.
 	Group bool
 	// Foresee keeps jobs off servers on loan that will be returned before they end, and puts jobs that end
 	// late together. Default true; not in Lyra.

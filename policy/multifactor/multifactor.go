@@ -75,8 +75,7 @@ func (p *Policy) backfills(s *policy.Snapshot) bool {
 	return true
 }
 
-// remember stores the plan of a backfill that started nothing. Nothing can start before something
-// happens or a job is overdue: then its expected end, and reservations after it, move with time.
+// remember stores the plan of a backfill that started nothing. It is valid until something happens or a job is overdue.
 func (p *Policy) remember(r *round, due, hopeful bool) {
 	p.plan, p.lasts = nil, time.Time{}
 	if !due || slices.ContainsFunc(r.line, func(at place) bool { return at.done }) {

@@ -16,8 +16,8 @@ type forecast struct {
 	right, wrong float64
 }
 
-// belief returns the trust in an owner's forecasts: the share that came true, as if three more had been right. An
-// owner that always announces a return and never makes it therefore does not block its nodes for ever.
+// belief returns the trust in an owner's forecasts: the share that came true, as if three more had been right. So an
+// owner with only false forecasts does not block its nodes for ever.
 func (f *forecast) belief() float64 {
 	if f == nil {
 		return 1
@@ -56,7 +56,7 @@ func (o owners) heed(s *policy.Snapshot) {
 	}
 }
 
-// trusting explains the assumptions about owners of a type; empty if their forecasts are fully trusted. t has their loans.
+// trusting explains the assumptions about owners of a type; empty if their forecasts are fully trusted.
 func (o owners) trusting(of cluster.GPUType, t tenure) string {
 	for _, l := range t {
 		f := o[l.Group]

@@ -45,8 +45,8 @@ func (f *influx) goesOn(now time.Time) float64 {
 	return more / (more + 1/n)
 }
 
-// rest estimates the seconds until all jobs end, including expected ones. span and work (GPU seconds) count only
-// active jobs. Future submissions are assumed to last as long, and to bring as much work, as those so far.
+// rest estimates the seconds until all jobs end. span and work (GPU seconds) count only active jobs; future ones are
+// assumed to last as long, and to bring as much work, as those so far.
 func (f *influx) rest(span, work float64, s *policy.Snapshot) float64 {
 	more := f.goesOn(s.Now)
 	if more == 0 {

@@ -99,7 +99,7 @@ func (p *Policy) measure(s *policy.Snapshot, rows []*goodput.Row) {
 }
 
 // firstSeen returns the start of the contention integral of a new job. A job older than a round was there before the
-// policy; the present number of jobs is assumed for its whole life.
+// policy.
 func firstSeen(s *policy.Snapshot, j *policy.Job) time.Time {
 	if age := j.Age(s.Now); age > s.Length {
 		return s.Now.Add(-age)

@@ -48,8 +48,7 @@ func (p *Policy) weigh(s *policy.Snapshot, rows []*goodput.Row) {
 	p.lasting(rows, rest)
 }
 
-// share returns a job's weight as submitted: 1 if it is not above 0. Its bounds keep one job from dwarfing the values
-// of all others.
+// share returns a job's weight as submitted. Its bounds keep one job from dwarfing all others.
 func share(j *policy.Job) float64 {
 	if w := j.Weight; w > 0 {
 		return min(1e3, max(1e-3, w))

@@ -162,8 +162,6 @@ func (st *Settler) ready(n int) bool {
 	return k.cpus >= 0 && k.memory >= 0
 }
 
-// settle chooses the cells of the jobs that are only on node n and returns their value; -1 if their first
-// cells do not fit.
 func (st *Settler) settle(n int) float64 {
 	if v, ok := st.recall(n); ok {
 		return v

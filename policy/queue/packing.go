@@ -140,8 +140,6 @@ func (r *line) fit(i, t int) (at cluster.Placement, held bool) {
 	return at, at == nil
 }
 
-// outlasts reports whether job i, started now on type t, may still run when the first job that does not fit is expected
-// to start there.
 func (r *line) outlasts(i, t int) bool {
 	if r.head == nil || r.head.t != t {
 		return false

@@ -26,8 +26,7 @@ type tenant struct {
 	where cluster.Placement
 }
 
-// stay keeps jobs that keep their GPUs on their nodes, so that no placer moves them. If a node is
-// gone or shrank, the placer decides.
+// stay keeps jobs that keep their GPUs on their nodes, so that no placer moves them.
 func (r *line) stay(m *rooms) {
 	m.next = m.next[:0]
 	for i, j := range r.Snapshot.Jobs {
@@ -95,7 +94,6 @@ func (m *rooms) leave(gone []tenant) {
 	}
 }
 
-// settle recomputes the rooms next to the continuing jobs. If a job has no room, m becomes invalid.
 func (m *rooms) settle(c *cluster.Cluster, continuing *policy.Continuing) {
 	m.cluster, m.free, m.held = c, m.free[:0], nil
 	for i := range c.Nodes() {
@@ -239,8 +237,7 @@ func Demand(s *policy.Snapshot, j *policy.Job) cluster.Resources {
 	return cluster.Resources{GPUs: a.GPUs, CPUs: a.CPUs, Memory: a.Memory}
 }
 
-// home returns the GPU type that j holds, or else its fastest, and its estimated goodput there; nil
-// if none can run it.
+// home returns the GPU type that j holds, or else its fastest, and its estimated goodput there; nil if none can run it.
 func home(s *policy.Snapshot, j *policy.Job) (best *cluster.TypeInfo, fastest float64) {
 	types := s.Cluster.Types()
 	for i := range types {

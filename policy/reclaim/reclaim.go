@@ -63,7 +63,7 @@ func (o Options) Validate() error {
 type Answer struct {
 	Servers   []cluster.NodeID // in the order given
 	Preempted []job.ID         // ascending
-	Free      int              // number of Servers that have no base workers
+	Free      int              // number of Servers without base workers, the ones a job cannot run without
 	Scaled    int              // GPUs of flexible workers taken from jobs that continue
 	// Damage is the collateral damage: GPUs that preempted base workers release on servers that stay. Source: Lyra
 	// §7.3, "the fraction of GPUs vacated in excess of the reclaiming demand".

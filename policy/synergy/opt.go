@@ -279,8 +279,6 @@ func (p *Policy) over(kind int, plan *policy.Plan) bool {
 	return left.CPUs < -1e-9*info.CPUs || left.Memory < 0 // sums of CPUs are rounded
 }
 
-// giveBack reverts the tenant of a GPU type with most beyond its first cell, as a part of the total; false if
-// there is none.
 func (p *Policy) giveBack(kind int) bool {
 	info, worst, most := &p.cluster.Types()[kind], -1, 0.0
 	for k := range p.tenants {

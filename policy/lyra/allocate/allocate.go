@@ -31,8 +31,8 @@ type Plan struct {
 	Grants []Grant
 	Ahead  []int    // for each waiting job, the number of jobs before it in phase one that still wait
 	Left   Capacity // GPUs free after both phases
-	// Saved is the running time in seconds that extra workers save, less the pauses that changes cost. Bound is an
-	// upper bound on Saved. With heterogeneous jobs it assumes the grants made before theirs.
+	// Saved is the running time in seconds that extra workers save, less the pauses that changes cost. Bound is an upper
+	// bound on Saved; for heterogeneous jobs, which are served last, it takes all earlier grants as fixed.
 	Saved, Bound float64
 	Prices       [sides]float64 // by side, an estimate of the seconds that one more GPU would save
 }

@@ -221,8 +221,8 @@ func (pl *Placer) holds(i int) cluster.Placement {
 
 const bearableLoss = 15 * time.Minute
 
-// unsaved returns the work that a job loses when it moves. For a resized job that may be all, because its
-// last start is unknown.
+// unsaved returns the work that a job loses when it moves. A job that was resized may lose all, because its last start
+// is unknown.
 func unsaved(j *policy.Job, now time.Time) time.Duration {
 	switch {
 	case !j.NoCheckpoint:
@@ -233,8 +233,7 @@ func unsaved(j *policy.Job, now time.Time) time.Duration {
 	return now.Sub(j.Since)
 }
 
-// weight returns the cost of moving a job: 1, plus 1 for each lost minute. A job that restores a checkpoint
-// or holds a reservation weighs 1000.
+// weight returns the cost of moving a job: 1, plus 1 for each lost minute.
 func weight(j *policy.Job, d *policy.Decision, now time.Time) int {
 	if j.Phase == job.Restoring || d.Why.Kind == policy.PinnedRestore || d.Why.Kind == policy.Reserved {
 		return 1000

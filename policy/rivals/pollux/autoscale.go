@@ -190,7 +190,6 @@ func (p *Policy) efficiency(s *policy.Snapshot, plan *policy.Plan) float64 {
 	return sum / math.Max(1, float64(s.Cluster.GPUs()))
 }
 
-// overOne returns the estimated speedup over one GPU. A replica of n GPUs counts as n.
 func (b *belief) overOne(j *policy.Job, c cluster.Configuration) float64 {
 	replica := j.ReplicaGPUs(b.reference)
 	one := b.at(j, 1, replica)
