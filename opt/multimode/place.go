@@ -161,7 +161,6 @@ func (k *packing) advance(rest []int) {
 	}
 }
 
-// follows reports whether job i takes over from job j, both in one piece with the same use.
 func (k *packing) follows(i, j int) bool {
 	a, b := k.runs[i], k.runs[j]
 	if a.Rounds == 0 || b.Rounds == 0 {

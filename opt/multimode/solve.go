@@ -173,7 +173,6 @@ func (s *search) try(ctx context.Context, z, price, known float64) (float64, err
 	return min(bound, known), nil
 }
 
-// keep places the picks, job favoured first, and stores the best plan.
 func (s *search) keep(pick []count, favoured int) {
 	runs := place(s.p, slices.Clone(pick), s.pick.prices, favoured)
 	if v := s.p.Worth(runs); !s.solved || v > s.best.Value {
