@@ -44,9 +44,8 @@ func (s *Scheduler) lean(snap *policy.Snapshot) bool {
 	return !slices.ContainsFunc(snap.Cluster.Types(), func(t cluster.TypeInfo) bool { return t.Counts() })
 }
 
-// planOthers asks the policy only about the jobs that do not continue, and returns the plan for all, and the
-// indexes of those jobs. It returns nil if there is a reservation, the plan is refused, or the placer took a
-// job back.
+// planOthers asks the policy only about the jobs that do not continue, and returns the plan for all, and the indexes of
+// those jobs. It returns nil if the whole round must be planned.
 func (s *Scheduler) planOthers(ctx context.Context, snap *policy.Snapshot) (*policy.Plan, []int) {
 	st := &s.continuing
 	if len(st.jobs) == 0 || st.cluster != snap.Cluster || !s.lean(snap) {
@@ -150,8 +149,7 @@ type steadyRound struct {
 	plan *policy.Plan
 }
 
-// storeSteady stores a round, unless the next one may differ even if nothing happens. Reasons are actions, evicted
-// jobs, rentals, loans, class statistics and background work.
+// storeSteady stores a round, unless the next one may differ even if nothing happens.
 func (s *Scheduler) storeSteady(snap *policy.Snapshot, plan *policy.Plan, acts []Action) {
 	if len(acts) > 0 || s.times.between || !s.policy.Traits().Steady || plan.Refused != "" || plan.Background != nil || s.computing {
 		return

@@ -22,11 +22,11 @@ type Event interface {
 type Submitted struct{ Spec *job.Spec }
 
 // Described is the event that a job's program reported its batch limits, schedule or target. Spec replaces the
-// submitted specification, and must not change; measurements stay.
+// submitted specification and must not change later; the job's measurements are kept.
 type Described struct{ Spec *job.Spec }
 
-// Restored is the event, after a restart of the scheduler, that a job was submitted before the restart. Of an ended
-// job, the scheduler keeps only the ID and the statistics of its class. Spec must not change.
+// Restored is the event, after a restart of the scheduler, that a job was submitted before the restart. The scheduler
+// keeps only the ID and the class statistics of an ended job. Spec must not change.
 type Restored struct {
 	Spec    *job.Spec
 	Status  job.Status
@@ -67,7 +67,7 @@ type NodesChanged struct {
 	Loans   []cluster.Loan   // all groups on loan; empty if nothing can be lent
 }
 
-// Computed is the event that the background work of the action Compute has ended. It need not ever occur.
+// Computed is the event that the background work of the action Compute has ended. It may never occur.
 type Computed struct{ Result any }
 
 // An Action is a request to the backend: Run, Preempt, Profile, Compute, Provision or Return.

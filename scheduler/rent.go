@@ -13,8 +13,8 @@ type supply struct {
 	loans   []cluster.Loan
 }
 
-// rent returns the actions that lead to the plan's numbers of rented and lent nodes: cancelled orders, then
-// returns of the nodes that the plan names, then of nodes without jobs, in reverse cluster order.
+// rent returns the actions that lead to the plan's numbers of rented and lent nodes: cancelled orders first, then
+// returned nodes.
 func (u *supply) rent(plan *policy.Plan) []Action {
 	acts, back := u.borrow(plan)
 	if len(plan.Capacity) == 0 && len(back) == 0 {

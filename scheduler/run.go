@@ -135,8 +135,8 @@ type Observer interface {
 	Round(s *policy.Snapshot, p *policy.Plan, actions []Action)
 }
 
-// An Unreported is an Observer that needs no progress reports which tell the scheduler nothing new. A simulation may
-// then skip them (sim.Options.Sparse).
+// An Unreported is an Observer that works without those progress reports that change nothing for the scheduler. A
+// simulation may then skip them (sim.Options.Sparse).
 type Unreported interface {
 	Observer
 	Unreported()

@@ -42,8 +42,6 @@ func (s *Scheduler) changed(now time.Time) {
 	}
 }
 
-// settled reports whether a round would change nothing: no job waits, and the policy uses only what was
-// submitted.
 func (s *Scheduler) settled() bool {
 	return s.policy.Traits() == policy.Traits{} && !slices.ContainsFunc(s.active, func(r *record) bool {
 		return !r.status.Holding() && !r.status.Phase.Terminal()
@@ -57,8 +55,7 @@ func (t *roundTimes) due() time.Time {
 	return t.extra
 }
 
-// admits reports whether a submission round can start a job: GPUs are free, and no job waits that an earlier
-// round left waiting, which would lose them.
+// admits reports whether a submission round can start a job: GPUs are free, and no job waits since an earlier round.
 func (s *Scheduler) admits() bool {
 	s.sweep()
 	free := 0

@@ -59,7 +59,7 @@ func (g Guess) Errors(actual, round time.Duration) (length float64, errors [3]fl
 // Share. Likely is the median. Early <= Likely <= Late.
 type Range struct {
 	Early, Likely, Late time.Duration
-	// Held of the last Of ranges of this phase, whose outcome is known, were right.
+	// Held is how many of the last Of ranges of this phase, with a known outcome, were right.
 	Held, Of int
 	Phase    Phase
 }

@@ -58,7 +58,7 @@ type LiveState struct {
 	Preemption Preemption
 }
 
-// A Preemption states whether a job must not be preempted, and why.
+// A Preemption is the reason, if any, why a job must not be preempted.
 type Preemption uint8
 
 // The reasons, if the job must not be preempted.
@@ -246,8 +246,7 @@ func (t *journalReader) end(at time.Duration) string {
 	return "its record ends " + passed(at, t.now) + " later"
 }
 
-// settled reports whether a job has its GPUs only because nothing has changed since it got them. Then the reason for
-// the last change says more than its present one.
+// settled reports whether a job has its GPUs only because nothing has changed since it got them.
 func (then *snapshot) settled() bool {
 	if !then.row.ruled || then.context.gave || then.state.last.since == "" {
 		return false

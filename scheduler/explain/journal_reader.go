@@ -119,7 +119,6 @@ func (t *journalReader) happened(e event) {
 	t.state.last, t.changes[len(t.changes)-1].event = e, e
 }
 
-// add adds a change of the job. why is the context of the round that decided it; nil: no round did.
 func (t *journalReader) add(what What, from, to cluster.Allocation, text string, why *explainContext) {
 	c := Change{At: journal.Seconds(t.now), What: what, From: holding(from), To: holding(to), Text: text}
 	if why != nil {

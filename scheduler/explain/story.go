@@ -176,8 +176,7 @@ func (m *Moment) SetChange(c *counterfactual.Change) {
 	m.Change, m.Unblock = c, c.String()
 }
 
-// Unblockable reports whether some change could give the job GPUs. This is so if it has none and its profiling is
-// complete.
+// Unblockable reports whether some change could give the job GPUs: it has none, and is not being profiled.
 func (m *Moment) Unblockable() bool { return m.Holds == nil && m.Phase != job.Profiling.String() }
 
 // An Expected is an estimate of the time until something happens, such as the start of a job. A time of zero means now.
@@ -186,8 +185,8 @@ type Expected struct {
 	Likely journal.Seconds `json:"likely"`
 	Late   journal.Seconds `json:"late"`
 	Open   bool            `json:"open,omitzero"` // the time may be later than Late
-	// Share is the probability of Early to Late; Likely is the median. Held of the last Of intervals of this kind
-	// were right.
+	// Share is the probability of Early to Late; Likely is the median. Held is how many of the last Of intervals of this
+	// kind were right.
 	Share float64 `json:"probability"`
 	Held  int     `json:"held"`
 	Of    int     `json:"of"`

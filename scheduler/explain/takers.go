@@ -73,8 +73,7 @@ func (w *clusterState) gainsOf(acts []scheduler.Action) gains {
 	return all
 }
 
-// share adds to a sum who got the GPUs that a job lost on a node, the largest takers first: whose GPUs went to
-// whom is not known.
+// share adds to sum who got the GPUs that a job lost on a node, the largest takers first.
 func (g *gains) share(node cluster.NodeID, gave int, sum map[job.ID]int) {
 	if gave <= 0 {
 		return

@@ -120,7 +120,6 @@ func (s *Story) moment(b *bufio.Writer, m *Moment) {
 	row("cluster", m.Cluster.text())
 }
 
-// before returns what the job had before its last wait, if it has GPUs again. Without a wait, the row "changed" has it.
 func (m *Moment) before() string {
 	if m.Before == nil || m.Holds == nil || !m.resumed {
 		return ""
@@ -174,8 +173,7 @@ func (m *Moment) expected(row func(key, value string)) {
 	}
 }
 
-// ends returns the row of the end. If its range prints like the range of the start, it has the time between the
-// medians instead.
+// ends returns the row of the end, relative to the start if both ranges print alike.
 func (m *Moment) ends() string {
 	a, b := m.Start, m.End
 	if a == nil || a.Unknown != "" || b.Unknown != "" || a.Open || b.Open || a.Share == 0 || b.Share == 0 ||

@@ -17,7 +17,8 @@ import (
 // does the policy's background work again; the result arrives when the recorded work of the same round ended, or else
 // at once.
 type Backend struct {
-	// Shadow counts differences; otherwise the first one ends the replay. Set it before the first call of Next.
+	// Shadow counts differences, for instance of another policy; otherwise the first one ends the replay. Set it before
+	// the first call of Next.
 	Shadow bool
 
 	r      *Reader

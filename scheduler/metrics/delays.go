@@ -13,7 +13,7 @@ const (
 	LaterSeconds = 600
 )
 
-// LaterRule states in words by how much a job must finish after its end under the baseline to count as later.
+// LaterRule states in words how much later than under the baseline a job must end to count as later.
 const LaterRule = "more than 10 % and 10 min"
 
 // JobTimes has the waiting and completion time of one job, in seconds.

@@ -49,7 +49,7 @@ type Trust struct {
 	compared, missing   int // jobs
 }
 
-// Missing returns how many jobs ended only in the recording, and how many ended there in all.
+// Missing returns how many jobs ended only in the recording, and how many ended in the recording in all.
 func (t *Trust) Missing() (missing, recorded int) { return t.missing, t.compared + t.missing }
 
 // WaitErrors are the relative errors of quantiles of the waiting time.
@@ -94,7 +94,7 @@ func relative(simulated, recorded float64) float64 {
 	return simulated/recorded - 1
 }
 
-// Stamp is appended to the names of simulations with a Trust that is not Trusted.
+// Stamp is appended to the names of simulations that cannot be trusted (see Trust).
 const Stamp = " (not to be trusted)"
 
 // Errors lists the errors in words.

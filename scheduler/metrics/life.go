@@ -134,8 +134,8 @@ func (a *account) atStake() time.Duration {
 	return a.useful - a.lost
 }
 
-// unchanged handles a report of a job that keeps training. It does not move the clock: the rounding of integrals
-// must not depend on how often jobs report.
+// unchanged handles a report of a job that keeps training. It does not move the clock, so that the rounding of
+// integrals does not depend on reports.
 func (r *Recorder) unchanged(now time.Time, rep *job.Report) bool {
 	a := r.active[rep.Job]
 	if a == nil || a.held.gpus == 0 || a.state != Training || rep.Profile {

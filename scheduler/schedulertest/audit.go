@@ -58,7 +58,6 @@ type audited struct {
 
 func (j *audited) holding() bool { return j.allocation.GPUs > 0 }
 
-// save records that a job stops: one without checkpoints starts from the beginning.
 func (j *audited) save() {
 	if j.memory.checkpoint(); j.spec.NoCheckpoint {
 		j.memory = memory{}

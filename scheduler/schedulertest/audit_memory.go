@@ -37,7 +37,6 @@ func (m *memory) save(now time.Time, every time.Duration) {
 	}
 }
 
-// checkpoint saves all progress: a job that is preempted or moved loses none.
 func (m *memory) checkpoint() { m.saved, m.marks = max(m.saved, m.least), nil }
 
 func (m *memory) lose(now time.Time, every time.Duration) {

@@ -40,8 +40,6 @@ func (f *finder) ends() *Change {
 // first: if it does not help, smaller ones are assumed not to help either.
 func (f *finder) many(plans int) bool { return plans*len(f.s.Jobs) > mostRows }
 
-// samples returns the jobs whose end alone is tried: all holders, or if there are too many, some of each GPU
-// type and size.
 func (f *finder) samples(holders []job.ID) []job.ID {
 	most := mostAlone / max(1, len(f.s.Jobs))
 	if len(holders) <= most {
@@ -149,8 +147,8 @@ func (f *finder) ahead(i int) bool {
 	}
 }
 
-// needed returns the end of as few of the first jobs as possible; nil if the end of all does not help. It is
-// Rough if there are too many jobs to check that all are needed.
+// needed returns the end of as few of the first jobs as possible; nil if the end of all does not help. It is Rough if
+// there are too many jobs to check each.
 func (f *finder) needed(jobs []job.ID) *Change { return f.spareable(f.fewest(jobs)) }
 
 func (f *finder) spareable(c *Change) *Change {

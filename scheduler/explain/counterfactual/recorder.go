@@ -146,8 +146,6 @@ func (r *Recorder) At(ctx context.Context, t time.Time) (*policy.Snapshot, Decid
 	return since[n], now, nil
 }
 
-// shown returns the index of the snapshot for the round at a time, which of a Steady policy may be an earlier
-// one; -1 for none.
 func (r *Recorder) shown(since []*policy.Snapshot, at time.Time) int {
 	for i, s := range slices.Backward(since) {
 		if s.Now.Equal(at) || s.Now.Before(at) && r.Traits().Steady {

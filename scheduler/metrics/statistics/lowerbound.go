@@ -166,7 +166,6 @@ func (a *ascent) choose(j *Task) float64 {
 	return cost + left*(end+left/2)/j.Fastest
 }
 
-// costs sets the cost of the first progress in each interval, and its type; false if the job cannot run.
 func (a *ascent) costs(j *Task) bool {
 	for i := range a.cost {
 		a.cost[i], a.on[i] = math.Inf(1), -1
