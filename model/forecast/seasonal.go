@@ -103,7 +103,6 @@ func (s *Seasonal) expect() {
 	}
 }
 
-// clues returns the differences between averages (news and trends), and the longest average.
 func (s *Seasonal) clues() (x [clues]float64) {
 	for i := range clues - 1 {
 		x[i] = s.levels[i] - s.levels[i+1]

@@ -89,7 +89,7 @@ type Spec struct {
 	// §3.5.3). Nil means 1; otherwise missing types are not eligible.
 	GPUsPerReplica map[cluster.GPUType]int
 	MicroBatches   int // micro-batches per replica and pass of a pipeline-parallel job; 0: data parallel
-	// Equivalents is how many GPUs of a type do the work of one GPU in GPUs, MinGPUs and MaxGPUs; a missing type
+	// Equivalents is how many GPUs of a type replace one GPU of the numbers GPUs, MinGPUs and MaxGPUs; a missing type
 	// means 1. Source: Lyra §2.1, "we increase the number of workers"; §7.5.
 	Equivalents map[cluster.GPUType]int
 	// MixedSpeed is the relative speed on GPUs of two types, in (0, 1]; 0 means 1. Source: Lyra §7.1,

@@ -52,7 +52,7 @@ func BatchAt(regimes []Regime, epoch int) int {
 }
 
 // A BatchSchedule describes how a training program changes its own batch size from epoch to epoch. The zero value means
-// that it does not count epochs.
+// that the program does not count epochs.
 type BatchSchedule struct {
 	Mode    ScheduleMode
 	Epochs  int      // epochs of training; 0: unknown

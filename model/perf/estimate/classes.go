@@ -14,9 +14,9 @@ import (
 
 // ClassOptions configure how the statistics of classes are estimated.
 type ClassOptions struct {
-	// BurnIn is added, with a weight that falls as e^(-t/BurnIn), to the time by which arrivals are divided. So a first
-	// job that arrives at once counts as one per BurnIn. Default 1 h, in which 1 to 60 jobs of a class arrive in Sia's
-	// newTrace.
+	// BurnIn is an initial observation time, with weight e^(-t/BurnIn), that is added when arrivals are divided by time.
+	// So a first job that arrives at once counts as one per BurnIn. Default 1 h, in which 1 to 60 jobs of a class arrive
+	// in Sia's newTrace.
 	BurnIn time.Duration
 	// Forget is the age at which an arrival has weight 1/e. Default 7 days, so that the rate
 	// follows neither the time of day nor bursts.

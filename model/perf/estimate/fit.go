@@ -109,7 +109,6 @@ func (f *Fitter) load(obs []perf.Observation) {
 	}
 }
 
-// search minimises from x through all stages.
 func (f *Fitter) search(x vector, b *box) (vector, float64) {
 	n := len(f.points)
 	b.project(&x)
