@@ -39,7 +39,8 @@ func (*Policy) Traits() policy.Traits { return policy.Traits{Models: true, Sizes
 // Err returns the first error of the exchange with the other process.
 func (p *Policy) Err() error { return p.failed }
 
-// Plan implements policy.Policy. Errors: ctx, the exchange, unknown names.
+// Plan implements policy.Policy. It returns an error if ctx ends, the exchange fails, or the answer has an unknown
+// name.
 func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, error) {
 	if err := errors.Join(ctx.Err(), p.failed); err != nil {
 		return nil, fmt.Errorf("external: round %d: %w", s.Round, err)

@@ -235,8 +235,6 @@ var publicKeys = map[string]func(*publicRound, *candidate) float64{
 	},
 }
 
-// left returns the remaining seconds at the speed of the full demand, or of the share if it was cut to that, or
-// under Proportional.
 func (r *publicRound) left(c *candidate) float64 {
 	left := (c.Target - c.Progress) / c.rate
 	cut := c.Holding() && (c.Allocation.CPUs < c.full.CPUs*(1-1e-9) || c.Allocation.Memory < c.full.Memory)
