@@ -17,7 +17,8 @@ import (
 //  3. GPU type: the cluster has the type, and the job may use it. The number of GPUs fits on the number of nodes
 //     that the configuration names.
 //  4. Capacity: the jobs get no more GPUs of a type than its nodes have. The same holds for each node on which a job is
-//     newly placed, and for CPUs and memory if the nodes count them. The shares of a placement add up to the allocation.
+//     newly placed, and for CPUs and memory if the nodes count them. The shares of a placement add up to the
+//     allocation.
 //  5. Limits of the job: it gets between its minimum and maximum GPUs, in whole replicas. If its GPU count or its GPU
 //     type is fixed, it does not change.
 //  6. A non-preemptive job that holds GPUs keeps exactly these.
