@@ -45,6 +45,7 @@ func namesOf(settings []Setting) []string {
 // Has reports whether the policy has a setting.
 func (e *Entry) Has(setting string) bool { return slices.Contains(e.SettingNames(), setting) }
 
+// order is the order of listings, as in docs/policies.md.
 var order = strings.Fields("oxgang sia pollux shockwave fifo easy multifactor kueue srtf las tiresias synergy drf tetris " +
 	"gavel mst ftf ossp allox gandivafair themis afs gandiva pop boa pollux-autoscale lyra")
 
