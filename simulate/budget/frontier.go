@@ -12,7 +12,8 @@ type Frontier struct {
 	Planner *Planner
 	Points  []convex.Breakpoint // corners, with budgets per hour; the last multiplier is 0
 	Shown   []Shown             // points to print: the first, the knee, the last and some between
-	// Knee is the index of the first point from which 1 % more budget lowers the mean completion time by less than 1 %.
+	// Knee is the index in Points of the first point from which 1 % more budget saves less than 1 % of the
+	// completion time.
 	Knee int
 }
 

@@ -39,23 +39,21 @@ type epochKey struct {
 	epoch int
 }
 
-// Far beyond real values.
 const (
 	minSize    = 1e-9 // of an epoch
 	mostNumber = 1e15
 	mostRest   = 30 * 24 * 3600 // seconds of a restart
 )
 
-// Column names: ours, then published ones.
 var (
 	goodputColumn = []string{"goodput", "goodput_samples_per_s"}
 	sizeColumn    = []string{"size", "dataset_size_samples", "delta_progress"}
 	restartColumn = []string{"restart_s", "rescale_s"}
 )
 
-// ReadGoodputs reads two CSV tables. The table goodputs has the columns application, epoch (from 0), gpus, goodput and,
-// if types differ, gpu_type. The table sizes has application, size, and optionally epoch (without it all epochs are
-// equal) and restart_s. Goodput is in units of size per second. file and sizesFile name the tables in errors.
+// ReadGoodputs reads two CSV tables. Table goodputs has the columns application, epoch (from 0), gpus, goodput (units
+// of size per second) and optionally gpu_type. Table sizes has application, size, and optionally epoch (absent: all
+// epochs are equal) and restart_s. file and sizesFile name the tables in errors.
 func ReadGoodputs(goodputs, sizes io.Reader, file, sizesFile string) (*Goodputs, error) {
 	g := &Goodputs{
 		file: file, speed: map[goodputKey]float64{}, lastEpoch: map[job.Class]int{},
@@ -101,7 +99,7 @@ func (g *Goodputs) size(r *csvRow) {
 	g.restart[class] = rest
 }
 
-// Measured replaces the speeds of every class by the speeds in g.
+// Measured replaces the speeds of every class by the measured speeds in g.
 func (w *Workload) Measured(g *Goodputs) error {
 	var errs []error
 	for _, c := range w.Classes {

@@ -54,8 +54,8 @@ func runsOn(c *perf.ClassStats, o *Offer, widest int) bool {
 // ErrTooSmall is returned for a budget with which the queue would grow for ever.
 var ErrTooSmall = errors.New("too small")
 
-// A Plan states how many GPUs jobs get within a budget, and their completion times. Budgets are money per hour, or
-// GPUs if the list has no prices. Times are in seconds.
+// A Plan states how many GPUs jobs get within a budget, and their completion times in seconds. Budgets are money per
+// hour, or GPUs if the price list has no prices.
 type Plan struct {
 	Prices   string  `json:"prices" yaml:"prices"`
 	Currency string  `json:"currency,omitempty" yaml:"currency,omitempty"`
@@ -64,7 +64,7 @@ type Plan struct {
 	Least    float64 `json:"smallest_feasible_per_hour" yaml:"smallest_feasible_per_hour"`
 	Most     float64 `json:"largest_useful_per_hour" yaml:"largest_useful_per_hour"`
 	MeanJCT  float64 `json:"mean_jct_s" yaml:"mean_jct_s"`
-	// Simulated is MeanJCT's interval in simulations, if any.
+	// Simulated is the interval of the mean completion time in simulations; nil: not simulated.
 	Simulated *Range `json:"simulated_mean_jct,omitempty" yaml:"simulated_mean_jct,omitempty"`
 	// Multiplier is the seconds by which one more unit of budget per hour shortens MeanJCT.
 	Multiplier float64 `json:"s_per_unit_per_hour" yaml:"s_per_unit_per_hour"`
@@ -76,7 +76,7 @@ type Plan struct {
 	Classes  []Class `json:"classes" yaml:"classes"`
 }
 
-// A Use is the mean number of GPUs in use of one offer.
+// A Use is the mean number of rented GPUs of one offer.
 type Use struct {
 	Offer   string          `json:"offer" yaml:"offer"`
 	GPUType cluster.GPUType `json:"gpu_type" yaml:"gpu_type"`
@@ -93,14 +93,14 @@ type Class struct {
 	Tables  []Table `json:"tables" yaml:"tables"` // two if the budget is between two plans
 }
 
-// A Table has the number of GPUs in each epoch, for a fraction Share of the jobs of a class.
+// A Table has the number of GPUs in each epoch, for the fraction Share of the jobs of a class.
 type Table struct {
 	Share   float64 `json:"share" yaml:"share"`
 	MeanJCT float64 `json:"mean_jct_s" yaml:"mean_jct_s"`
 	Runs    []Run   `json:"runs" yaml:"runs"`
 }
 
-// A Run is a sequence of epochs with the same number of GPUs; the first epoch of a job is 0.
+// A Run is a sequence of epochs in which a job has the same number of GPUs; epochs count from 0.
 type Run struct {
 	First   int             `json:"first_epoch" yaml:"first_epoch"`
 	Last    int             `json:"last_epoch" yaml:"last_epoch"`
@@ -110,8 +110,8 @@ type Run struct {
 	Offer   string          `json:"offer" yaml:"offer"`
 }
 
-// Plan returns the plan for a budget of perHour. If the budget is too small, it returns ErrTooSmall with the smallest
-// feasible budget.
+// Plan returns the plan for a budget per hour. It returns ErrTooSmall, with the smallest feasible budget, if the queue
+// would grow for ever.
 func (p *Planner) Plan(perHour float64) (*Plan, error) {
 	t, err := p.problem.Table(perHour, boa.Mixture)
 	var small *convex.BudgetError
@@ -194,8 +194,7 @@ func (p *Planner) runs(widths []convex.Point) []Run {
 }
 
 // A Range is an interval that contains the mean completion time of a plan with the given Probability. It comes from
-// simulations, which include what a plan ignores: start times of nodes, whole nodes, saving after overspending, and the
-// order of arrivals.
+// simulations, which include what a plan ignores, such as start times of nodes and the order of arrivals.
 type Range struct {
 	Low         float64 `json:"low_s" yaml:"low_s"`
 	High        float64 `json:"high_s" yaml:"high_s"`
@@ -215,8 +214,8 @@ var students = [...]float64{
 // MostSamples is the largest number of simulations from which Expect computes a Range.
 const MostSamples = len(students) + 1
 
-// Expect returns the interval in which the next simulated mean completion time will be. means are 2 to MostSamples
-// simulated means in seconds; the interval is by Student's t on their logarithms.
+// Expect returns the interval in which the mean completion time of the next simulation will be. means are 2 to
+// MostSamples simulated means in seconds. The interval is by Student's t on their logarithms.
 func Expect(means []float64) *Range {
 	n := float64(len(means))
 	if len(means) < 2 || len(means) > MostSamples {

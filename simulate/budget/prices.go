@@ -37,7 +37,6 @@ type Offer struct {
 	Kind string `yaml:"kind"`
 }
 
-// Against typing errors.
 const (
 	mostGPUs   = 1_000_000
 	mostOnOne  = 1024 // GPUs per node
@@ -176,8 +175,8 @@ func validName(name string) bool {
 	return name != "" && strings.Trim(strings.ToLower(name), "abcdefghijklmnopqrstuvwxyz0123456789-_.") == ""
 }
 
-// Unpriced parses kinds of nodes, each a GPU type and its GPUs per node: "t4:4,a100:8". The nodes have no prices, so
-// budgets are numbers of GPUs.
+// Unpriced parses kinds of nodes without prices, "t4:4,a100:8" (GPU type and GPUs per node). Budgets are then numbers
+// of GPUs.
 func Unpriced(text string) (*PriceList, error) {
 	l := &PriceList{Name: "GPUs"}
 	for part := range strings.SplitSeq(text, ",") {
@@ -224,7 +223,6 @@ func CheckTogether(lists []*PriceList) error {
 	return nil
 }
 
-// Hours of a day and of a month of 30 days.
 const (
 	Day   = 24.0
 	Month = 30 * Day
@@ -232,8 +230,8 @@ const (
 
 const mostMoney = 1e15
 
-// ParseAmount parses an amount per hour, day or month into an amount per hour: "40" and "40/hour" are 40,
-// "2000/day" and "60000/month" 83.3.
+// ParseAmount parses an amount per hour, day or month, and returns it per hour: "2000/day" is 83.3. Without a unit, the
+// amount is per hour.
 func ParseAmount(text string) (float64, error) {
 	number, per, _ := strings.Cut(text, "/")
 	hours, known := map[string]float64{"": 1, "hour": 1, "day": Day, "month": Month}[per]
@@ -244,7 +242,6 @@ func ParseAmount(text string) (float64, error) {
 	return amount / hours, nil
 }
 
-// A unit is a currency, or GPUs if empty.
 type unit string
 
 func (u unit) per(hour float64) string {

@@ -21,9 +21,9 @@ type Workload struct {
 	Classes []*perf.ClassStats // sorted by name
 }
 
-// NewWorkload groups the jobs of a trace into classes: jobs of one application and, if fixed, equal GPUs, types and
-// batch sizes. The arrival rate of a class is its number of jobs divided by Span. For an application without a training
-// curve, size and time are means over its jobs. restart, if not nil, replaces the restart times of applications.
+// NewWorkload groups the jobs of a trace into classes of one application and, if these are fixed, equal GPUs, types and
+// batch sizes. The arrival rate of a class is its number of jobs divided by Span. restart, if not nil, replaces the
+// restart times of applications.
 func NewWorkload(arrivals []workload.Arrival, catalog workload.Catalog, restart *time.Duration) (*Workload, error) {
 	w := &Workload{Jobs: len(arrivals)}
 	groups := map[job.Class][]*workload.Arrival{}

@@ -17,7 +17,7 @@ import (
 // Formats are the formats in which plans and frontiers can be written.
 var Formats = []string{"table", "json", "yaml", "csv"}
 
-// Write prints a plan in one of Formats. Format csv has a row for each sequence of epochs with equal GPUs.
+// Write prints a plan in one of Formats. CSV has a row for each sequence of epochs with equal GPUs.
 func (p *Plan) Write(w io.Writer, format string) error {
 	switch format {
 	case "json":
@@ -194,7 +194,7 @@ type record struct {
 	Knee       bool    `json:"knee" yaml:"knee"`
 }
 
-// WriteFrontiers prints frontiers. The table has selected points only, other formats have all points.
+// WriteFrontiers prints frontiers in one of Formats. Only the table omits points.
 func WriteFrontiers(w io.Writer, all []*Frontier, format string) error {
 	switch format {
 	case "json":
