@@ -79,8 +79,8 @@ func (c *Config) parts() []string {
 	return split(spec)
 }
 
-// Equivalents returns, for each GPU type of the cluster, how many of its GPUs do the work of one requested GPU
-// (job.Spec.Equivalents). Types with the value 1 are omitted. It is nil if the cluster is invalid.
+// Equivalents returns, for each GPU type, how many of its GPUs do the work of one requested GPU (job.Spec.Equivalents).
+// It omits types with the value 1, and is nil if the cluster is invalid.
 func (c *Config) Equivalents() map[cluster.GPUType]int {
 	worths, err := c.worths()
 	if err != nil {
@@ -247,7 +247,7 @@ func Location(name string) (*time.Location, error) {
 	return zone, nil
 }
 
-// Likenesses returns the GPU types that have no profiles, each with the profiled type that it resembles (key gpu-like).
+// Likenesses returns, for each GPU type without profiles, the profiled type that it resembles (key gpu-like).
 func (c *Config) Likenesses() ([]workload.Likeness, error) {
 	var all []workload.Likeness
 	for _, text := range c.Like {

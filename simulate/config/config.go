@@ -71,7 +71,7 @@ type Generate struct {
 	Jobs int           // 0: default of Kind
 	Span time.Duration // time in which jobs are submitted; 0: default of Kind
 	Load float64       // see generate.Options; 0: default of Kind
-	// Split, such as "20-70-10", and MultiGPU are for Synergy's kinds; empty: default of Kind.
+	// Split, such as "20-70-10", and MultiGPU apply to Synergy's kinds; empty: default of Kind.
 	Split    string
 	MultiGPU bool
 }
@@ -97,7 +97,6 @@ func Default() *Config {
 	}
 }
 
-// The sources of class statistics.
 const (
 	Learned = "learned" // statistics estimated from past jobs
 	Known   = "known"   // the true statistics of the whole trace
@@ -108,7 +107,7 @@ func Rhos() []string { return []string{"", "isolated", "static"} }
 
 const unset = "default"
 
-// Origin returns where the value of a key comes from: "default", the name of a file, "environment" or "flag".
+// Origin returns where the value of a key comes from: "default", "environment", "flag" or the name of a file.
 func (c *Config) Origin(key string) string {
 	if o, ok := c.origins[key]; ok {
 		return o
@@ -119,7 +118,7 @@ func (c *Config) Origin(key string) string {
 // IsSet reports whether a key was set explicitly, even to its default value.
 func (c *Config) IsSet(key string) bool { return c.Origin(key) != unset }
 
-// Unknown returns an error that states that there is no such key, and lists similar keys.
+// Unknown returns an error for a key that does not exist, with similar keys.
 func Unknown(key string) error { return fmt.Errorf("unknown key %q%s", key, didYouMean(key)) }
 
 // Set sets a key from text.
@@ -182,8 +181,8 @@ var others = []string{
 	"OXGANG_CHECKPOINTS", "OXGANG_NOTICE", "OXGANG_CPUS", "OXGANG_MEMORY", "OXGANG_SHARED_GPU", "OXGANG_SLOT", "OXGANG_RUN", "OXGANG_PROGRAM",
 }
 
-// Environment sets keys from the environment variables environ: OXGANG_SIM_NOISE sets sim.noise. It returns an error
-// for an unknown variable that begins with OXGANG_, unless it is known to serve another purpose.
+// Environment sets keys from environment variables: OXGANG_SIM_NOISE sets sim.noise. An unknown variable that begins
+// with OXGANG_ is an error, unless another program uses it.
 func (c *Config) Environment(environ []string) error {
 	var errs []error
 	for _, line := range environ {
@@ -250,9 +249,9 @@ func (c *Config) Validate() error {
 	return errors.Join(append(errs, c.Jobs.Validate(), c.Lender.Validate(), c.Scheduler.Validate(), c.Sim.Validate())...)
 }
 
-// SettingsOf returns c's settings for a policy; known lists the settings that the policy has. "sia.p=-1" sets p for
-// policy sia, and "p=-1" for every policy that has p. It returns an error for a setting without a value, and for sia.x
-// if sia has no setting x.
+// SettingsOf returns the settings in c for a policy that has the settings known. "sia.p=-1" sets p for policy sia, and
+// "p=-1" for every policy that has p. It returns an error for a missing value, and for sia.x if policy sia has no
+// setting x.
 func (c *Config) SettingsOf(policy string, known []string) (map[string]string, error) {
 	own := make(map[string]string)
 	for _, s := range c.Settings {

@@ -9,8 +9,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// File sets keys from a YAML file: nested mappings, dotted names, or both. name is used in messages and becomes the
-// origin of the values. It returns an error with the line for an unknown key.
+// File sets keys from a YAML file with nested or dotted names. name is used in messages and becomes the origin of the
+// values. An unknown key is an error.
 func (c *Config) File(r io.Reader, name string) error {
 	var doc yaml.Node
 	if err := yaml.NewDecoder(r).Decode(&doc); err != nil {
@@ -65,8 +65,8 @@ func scalar(n *yaml.Node) string {
 	return strings.Join(values, ",")
 }
 
-// WriteYAML writes every key with its value, documentation and origin. File can read the result. Defaults are commented
-// out, because setting a key to its default may change what other keys mean.
+// WriteYAML writes every key with its value, documentation and origin, in the form that File reads. Defaults are
+// commented out, because setting a key to its default may change what other keys mean.
 func (c *Config) WriteYAML(w io.Writer) error {
 	for _, k := range keys {
 		mark := ""

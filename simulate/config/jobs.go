@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload/generate"
 )
 
-// Jobs has the keys that change the jobs of a trace, for example which fraction is rigid. The random choice is such
-// that a larger share includes all jobs of a smaller one.
+// Jobs has the keys that change the jobs of a trace, such as the share that is rigid. Jobs are chosen at random; a
+// larger share includes all jobs of a smaller one.
 type Jobs struct {
 	Applications []string // keep only jobs of these applications; empty: all
 	// Burstiness is the squared coefficient of variation of the times between jobs, which are then drawn again
@@ -37,7 +37,7 @@ type Jobs struct {
 	Heterogeneous, MixedSpeed float64
 }
 
-// AsTraced in place of a share selects the jobs that the trace marks.
+// AsTraced is the value of a share for which the trace itself marks the jobs.
 const AsTraced = -1
 
 // Validate returns all errors in j, joined.
@@ -80,15 +80,13 @@ func (j *Jobs) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Lender has the keys for the load of an inference cluster that lends nodes, and for forecasts of this load. sim.Lender
-// configures when it lends.
+// Lender has the keys for the load of an inference cluster that lends nodes. sim.Lender configures when it lends.
 type Lender struct {
 	Load     string // file of its load curve; empty: generated
 	Between  string // new trough and peak of the curve, as "0.42-0.95"; empty: unchanged
 	Forecast string // one of Forecasts
 }
 
-// Methods that forecast the load of a lender.
 const (
 	Seasonal     = "seasonal"
 	LastValue    = "last"
@@ -113,7 +111,7 @@ func (l *Lender) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Range returns the lowest and highest value to which the load curve is scaled; 0 and 0 leave it unchanged.
+// Range returns the lowest and highest value to which the load curve is scaled; 0 and 0: not scaled.
 func (l *Lender) Range() (low, high float64, err error) {
 	if l.Between == "" {
 		return 0, 0, nil

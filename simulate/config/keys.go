@@ -43,7 +43,6 @@ func Keys() []Key { return slices.Clone(keys) }
 
 var keys = slices.Concat(inputKeys, jobKeys, runKeys, simKeys)
 
-// inputKeys choose the cluster, the trace, the generated jobs and the policies.
 var inputKeys = []Key{
 	text("cluster", `GPUs: a preset (`+strings.Join(Clusters(), ", ")+`) or "t4:6x4,a100:2x8/96c/1000g" (type:nodes x GPUs per node / CPU cores / GB of a node). "/rack@12": 12 neighbouring nodes share a rack; "/nvlink@4": 4 share an NVLink domain. Nodes of a part that ends in "/rent" are rented by the hour by policies that rent; in "/spot@0.1", at 30 % of the price, and reclaimed 0.1 times per hour; in "/loan", lent by an inference cluster to policies that borrow, and 3 of their GPUs (2 with "/loan@2") do the work of one other GPU`, func(c *Config) *string { return &c.Cluster }),
 	number("scale", "factor on the number of nodes of the cluster", func(c *Config) *int { return &c.Scale }),
@@ -68,7 +67,6 @@ var inputKeys = []Key{
 	decimal("split-penalty", "relative loss of speed that placer pack assumes for a job split over nodes; 1: never split to get more CPUs or memory", func(c *Config) *float64 { return &c.Penalty }),
 }
 
-// jobKeys change the jobs of a trace, and what policies know of their speed.
 var jobKeys = []Key{
 	list("jobs.applications", "use only jobs of these applications, comma-separated; empty: all jobs", func(c *Config) *[]string { return &c.Jobs.Applications }),
 	decimal("jobs.burstiness", "redraw arrival times in bursts, with the trace's order and mean rate: squared coefficient of variation of the times between jobs, 1 (Poisson) to 60; 0: times of the trace", func(c *Config) *float64 { return &c.Jobs.Burstiness }),
@@ -98,7 +96,6 @@ var jobKeys = []Key{
 	text("estimate.classes", "class statistics for policies that use them: learned, or known (true values of the whole trace)", func(c *Config) *string { return &c.Classes }),
 }
 
-// runKeys set rounds, measures and the seed.
 var runKeys = []Key{
 	span("round", "time between plans", func(c *Config) *time.Duration { return &c.Scheduler.Round }),
 	span("scheduler.first", "time until the first plan; 0: a round", func(c *Config) *time.Duration { return &c.Scheduler.First }),
@@ -114,7 +111,6 @@ var runKeys = []Key{
 	span("horizon", "end of the run; 0: when all jobs have ended", func(c *Config) *time.Duration { return &c.Horizon }),
 }
 
-// simKeys set the rules and disturbances of the simulator, and the owner of loaned nodes.
 var simKeys = []Key{
 	span("sim.report-interval", "time between reports of a job's agent", func(c *Config) *time.Duration { return &c.Sim.ReportInterval }),
 	decimal("sim.cross-rack", "factor on gradient exchange between racks; 0 or 1: none", func(c *Config) *float64 { return &c.Sim.CrossRack }),

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A Window selects which jobs are measured: First to Last, in order of submission, from 0. The zero value selects all.
+// A Window selects the measured jobs: First to Last, in order of submission from 0. The zero value selects all.
 type Window struct{ First, Last int }
 
 // IsZero reports whether the window selects all jobs.
