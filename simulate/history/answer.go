@@ -33,7 +33,7 @@ type Answer struct {
 	price    *Price
 }
 
-// A Row is one line of the result: the recorded jobs, or one policy in one scenario.
+// A Row is one line of the result: the recorded jobs, or one policy under one Scenario. Times are in seconds.
 type Row struct {
 	Name        string   `json:"policy"`
 	Assumes     string   `json:"assumes"`
@@ -45,8 +45,8 @@ type Row struct {
 	MeanJCT     float64  `json:"mean_jct_s"`
 	Utilisation float64  `json:"utilisation"`
 	Trusted     bool     `json:"trusted"`
-	// Later counts jobs of Compared that finish later than in the replay of the own policy: see metrics.Delays.
-	// Nil: no alternative.
+	// Later counts the jobs that finish later than in the replay of the own policy, among Compared jobs
+	// (metrics.Delays). Nil: no alternative.
 	Later    *int     `json:"later_jobs,omitempty"`
 	Compared *int     `json:"later_compared,omitempty"`
 	Worst    *float64 `json:"later_worst_s,omitempty"`
@@ -61,7 +61,7 @@ type Row struct {
 	waits    []metrics.Waits
 }
 
-// A RowSizes has the delays and waits of one Row, grouped by the size of jobs.
+// A RowSizes has the delays and waits of the jobs of one Row, grouped by job size.
 type RowSizes struct {
 	Name    string          `json:"policy"`
 	Assumes string          `json:"assumes"`
@@ -85,7 +85,7 @@ func (a *Answer) bySize() {
 	}
 }
 
-// A Fewer states with how few GPUs a policy would be enough: jobs then wait no longer than under the cluster's own
+// A Fewer states how few GPUs suffice under a policy: jobs wait no longer than with all GPUs under the cluster's own
 // policy.
 type Fewer struct {
 	Policy  string  `json:"policy"`

@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// Assumptions lists the assumptions that simulations with c make because a history lacks the data: how jobs scale, and
-// what they lose when preempted.
+// Assumptions lists what simulations with c must assume because a history lacks it: how jobs scale, and what they lose
+// when preempted.
 func Assumptions(c *config.Config) []string {
 	return []string{scaling(&c.Jobs), preempted(&c.Jobs, startCost(c))}
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 )
 
-// Replays of short histories with other fractions of a second show how much of an error is chance.
 const (
 	shakes      = 8
 	mostShaken  = 5000 // jobs

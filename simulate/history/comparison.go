@@ -25,7 +25,7 @@ type Pair struct {
 	day      string  // of submission, UTC
 }
 
-// A Select chooses which times of a Pair are used: the recorded ones (Observed) or those simulated in one run (Run).
+// A Select chooses the recorded times of a Pair (Observed) or those simulated in one run (Run).
 type Select func(*Pair) *Times
 
 // Observed selects the recorded times.
@@ -42,8 +42,8 @@ type Comparison struct {
 	apart int      // jobs that did not end everywhere
 }
 
-// Compare matches the recorded jobs that ended with the jobs of simulated runs. names are the names of the runs.
-// baseline is the name of the run under the cluster's own policy, or empty.
+// Compare matches the recorded jobs that ended with the jobs of simulated runs called names. baseline is the name of
+// the run under the cluster's own policy, or empty.
 func Compare(jobs map[job.ID]*parse.Observed, baseline string, names []string, runs ...*metrics.Result) *Comparison {
 	c := &Comparison{names: names, own: slices.IndexFunc(names, func(n string) bool { return n == baseline || strings.HasPrefix(n, baseline+" ") })}
 	results := make([]map[job.ID]*metrics.JobResult, len(runs))
@@ -106,7 +106,7 @@ func (c *Comparison) jcts(of Select) []time.Duration {
 	return c.each(func(p *Pair) time.Duration { return of(p).JCT })
 }
 
-// Figures returns means of the selected times, and the utilisation on a cluster with gpus GPUs.
+// Figures returns means of the selected times, and the utilisation of a cluster with gpus GPUs.
 func (c *Comparison) Figures(gpus int, of Select) metrics.Figures {
 	waits := c.waits(of)
 	slices.Sort(waits)

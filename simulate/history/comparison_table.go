@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// Write prints waits and completion times, the error of the baseline, and for each day how much the other runs gain.
+// Write prints waits and completion times, the error of the baseline, and the gain of the other runs on each day.
 func (c *Comparison) Write(w io.Writer) error {
 	if len(c.Pairs) == 0 {
 		_, err := fmt.Fprintln(w, "\nno job ended in both the cluster and the simulations: nothing to compare")

@@ -21,7 +21,7 @@ func cut(nodes *cluster.Cluster, keep, of int) *cluster.Cluster {
 	return nodes.Without(func(id cluster.NodeID) bool { return gone[id] })
 }
 
-// A Size has the waits of jobs on a part of the nodes, or on all of them.
+// A Size has the simulated waits, in seconds, of the jobs on a cluster with GPUs GPUs.
 type Size struct {
 	GPUs     int     `json:"gpus"`
 	MeanWait float64 `json:"mean_wait_s"`

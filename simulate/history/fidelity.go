@@ -15,8 +15,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// Judge compares a simulation with the recorded jobs. A wait that differs by less than round seconds counts as
-// reproduced. Jobs that the cluster cannot run count as not reproduced, and are added to causes.
+// Judge compares a simulation with the recorded jobs. A wait counts as reproduced if it differs by less than round
+// seconds. Jobs that the cluster cannot run are not reproduced, and appear in the causes.
 func (h *History) Judge(result *metrics.Result, in *run.Inputs, round float64, causes []string) *metrics.Trust {
 	left := h.LeftOut(in.Arrivals, in.Cluster)
 	return judge(h.Jobs(), result, in.Cluster, total(left), round, append(Named(left), causes...))
@@ -34,7 +34,7 @@ func judge(jobs map[job.ID]*parse.Observed, run *metrics.Result, nodes *cluster.
 	return metrics.Judge(c.Figures(nodes.GPUs(), Observed), c.Figures(nodes.GPUs(), Run(0)), n, ended-n+missing, round, causes)
 }
 
-// WriteTrust prints how accurate the simulation is (t), and its assumptions.
+// WriteTrust prints the accuracy t of a simulation under policy baseline, and what the simulation assumed.
 func WriteTrust(w io.Writer, baseline string, t *metrics.Trust, assumed []string) error {
 	lines := strings.NewReplacer("causes: ", "causes:\n  ", "; ", "\n  ")
 	_, err := fmt.Fprintf(w, "Simulated under %s in place of the cluster's own scheduler: %s.\n%s\nAssumptions:\n  %s\n\n",
@@ -45,7 +45,7 @@ func WriteTrust(w io.Writer, baseline string, t *metrics.Trust, assumed []string
 // harmless are notes that do not affect the simulation.
 var harmless = []string{parse.DropNoGPUs, "nodes without a label for the GPU type, called gpu"}
 
-// Causes lists possible causes of differences between the history and a simulation with configuration c.
+// Causes lists why a simulation with configuration c may differ from the history.
 func (h *History) Causes(c *config.Config) []string {
 	all := h.tooSmall(c)
 	for _, n := range h.notes.Notes {
@@ -84,7 +84,7 @@ func (h *History) tooSmall(c *config.Config) []string {
 	return []string{fmt.Sprintf("the jobs of the log held up to %d GPUs at the same time, and the simulated cluster has %d", most, have)}
 }
 
-// NotExactly returns a sentence stating that a policy only approximates the cluster's own scheduler.
+// NotExactly returns the clause that a policy only approximates the cluster's own scheduler.
 func NotExactly(policy string) string { return "the cluster's scheduler is not exactly " + policy }
 
 func (h *History) missingOrder() []string {

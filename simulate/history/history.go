@@ -92,8 +92,8 @@ func Read(in io.Reader, c *config.Config, o Options, notes io.Writer) (*History,
 // ErrNoNodes reports a history without nodes that have GPUs.
 var ErrNoNodes = errors.New("has no nodes with GPUs")
 
-// Prepare sets the trace of configuration c from the history, and also the cluster unless it is set. It always adds the
-// baseline to the policies, because the baseline shows how accurate simulations are.
+// Prepare makes the history the trace of configuration c, and sets the cluster if c has none. It adds the baseline to
+// the policies, because the baseline shows how accurate simulations are.
 func (h *History) Prepare(c *config.Config, name string, notes io.Writer) error {
 	if err := h.configure(c, name, notes); err != nil {
 		return err
@@ -205,7 +205,7 @@ func withoutStart(d, start time.Duration) time.Duration {
 	return max(min(d, time.Second), d-start)
 }
 
-// Files returns the files of a run. The history is the trace; all other files come from rest.
+// Files returns the files of a run: the history as its trace, and all others from rest.
 func (h *History) Files(rest run.Files) run.Files {
 	files := rest
 	files.Open = func(name string) (io.ReadCloser, error) {

@@ -18,8 +18,8 @@ type LeftOut struct {
 	Why  string `json:"why"`
 }
 
-// LeftOut counts the jobs of the history that are not in simulated, by the reason why these nodes cannot run them. The
-// most frequent reason comes first.
+// LeftOut counts the jobs of the history that are not in simulated, by the reason why these nodes cannot run them, most
+// frequent first.
 func (h *History) LeftOut(simulated []workload.Arrival, nodes *cluster.Cluster) []LeftOut {
 	in := make(map[job.ID]bool, len(simulated))
 	for i := range simulated {

@@ -18,12 +18,12 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A NextNode states how much one more node of a GPU type would have saved in a run.
+// A NextNode states how much one more node of a GPU type would have saved in a recorded run.
 type NextNode struct {
 	Type cluster.GPUType `json:"type"`
 	GPUs int             `json:"gpus"`
 	Rate float64         `json:"price"` // price of the node per hour; if unknown, its number of GPUs
-	// Saved is the saving of a simulation with the node compared with one without.
+	// Saved is the saving in a simulation with the additional node.
 	Saved Saving `json:"saved"`
 	// Low and High are the 90 % prediction interval of Saved for another order of arrivals; nil if no other order
 	// was simulated.
@@ -37,11 +37,12 @@ type NextNode struct {
 	Teams     []TeamSaving `json:"teams"` // savings by queue, then user; jobs without either form a team, too
 }
 
-// A Saving states how much sooner jobs end with the additional node. Only jobs that complete with and without it count.
+// A Saving states how much sooner jobs end with an additional node. It counts only jobs that complete with and without
+// the node.
 type Saving struct {
 	Jobs int     `json:"jobs"`
 	JCT  float64 `json:"jct_mean_s"` // mean over Jobs, in seconds
-	// Waiting is GPU-hours of waiting: time without GPUs times requested GPUs.
+	// Waiting is the time without GPUs times the requested GPUs, in GPU-hours.
 	Waiting float64 `json:"waiting_gpu_hours"`
 	// Sooner is the saved completion time times requested GPUs, in GPU-hours, per hour of the run.
 	Sooner float64 `json:"sooner_gpu_hours_per_hour"`
@@ -62,7 +63,7 @@ type NextNodeStudy struct {
 	MeanJCT  float64    `json:"jct_mean_s"`          // simulated mean completion time without another node
 	Orders   int        `json:"orders"`              // simulated orders of the arrivals, including the recorded one
 	Nodes    []NextNode `json:"nodes"`               // largest saving of JCT first
-	// Figures are of the simulated run without another node, and Jobs is its number of completed jobs.
+	// Figures are the measures of the simulation without another node; Jobs is its number of completed jobs.
 	Figures metrics.Figures `json:"-"`
 	Jobs    int             `json:"-"`
 }
@@ -70,11 +71,11 @@ type NextNodeStudy struct {
 // MostOrders is the largest number of orders of arrivals that NextNodes accepts.
 const MostOrders = 10
 
-// A Resimulation simulates a recorded run again on other nodes. order 0 is the recorded order of arrivals; every other
+// A Resimulation simulates a recorded run again on other nodes. order 0 is the recorded order of arrivals; each other
 // number is a different order.
 type Resimulation func(ctx context.Context, nodes *cluster.Cluster, order int, o scheduler.Observer) (*metrics.Result, error)
 
-// Resimulate returns a Resimulation of a recorded run that accepts order 0 only.
+// Resimulate returns a Resimulation of a recorded run. It accepts only order 0.
 func Resimulate(r *whatif.Resimulator) Resimulation {
 	return func(ctx context.Context, nodes *cluster.Cluster, _ int, o scheduler.Observer) (*metrics.Result, error) {
 		rec, err := metrics.New(metrics.DefaultOptions())
@@ -88,8 +89,8 @@ func Resimulate(r *whatif.Resimulator) Resimulation {
 	}
 }
 
-// NextNodes simulates a run on its nodes, and on one more node of each owned type. It repeats this for 1 to MostOrders
-// orders of the arrivals. It makes orders × (types + 1) simulations, parallel of them at a time.
+// NextNodes simulates a run on its nodes, and with one more node of each owned type, for each of 1 to MostOrders orders
+// of the arrivals. It runs parallel simulations at a time.
 func NextNodes(ctx context.Context, nodes *cluster.Cluster, orders, parallel int, run Resimulation) (*NextNodeStudy, error) {
 	if orders < 1 || orders > MostOrders {
 		return nil, fmt.Errorf("whatif: %d orders, want 1 to %d", orders, MostOrders)

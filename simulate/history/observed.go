@@ -24,15 +24,14 @@ type moment struct {
 	job  *parse.Observed
 }
 
-// The kinds of moments, in their order at one time.
 const (
 	cameAt = iota
 	endedAt
 	startedAt
 )
 
-// ObservedRun converts the recorded times of the simulated jobs into a run on the given nodes, with the measurements of
-// a simulation.
+// ObservedRun converts the recorded times of the simulated jobs into a report.Run on the given nodes, to compare with
+// simulations.
 func ObservedRun(jobs map[job.ID]*parse.Observed, simulated []workload.Arrival, nodes *cluster.Cluster) (report.Run, error) {
 	m, err := metrics.New(metrics.DefaultOptions())
 	if err != nil {

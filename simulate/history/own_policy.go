@@ -21,7 +21,7 @@ type OwnPolicy struct {
 	called   string   // name of the policy with these; empty: its usual name
 }
 
-// WithSlurm returns the policy multifactor with settings s, which imitates a Slurm cluster with these settings.
+// WithSlurm returns policy multifactor with Slurm's settings s.
 func WithSlurm(s *slurm.Settings) OwnPolicy {
 	own := OwnPolicy{slurm: s}
 	set := func(key string, v any) { own.settings = append(own.settings, fmt.Sprintf("multifactor.%s=%v", key, v)) }
@@ -35,7 +35,7 @@ func WithSlurm(s *slurm.Settings) OwnPolicy {
 	return own
 }
 
-// Learn derives settings of the policy from history h, and adds all its settings to configuration c.
+// Learn derives settings of the policy from history h, and adds them to configuration c.
 func (o *OwnPolicy) Learn(h *History, c *config.Config) error {
 	if err := o.quotas(h.Recorded); err != nil {
 		return err

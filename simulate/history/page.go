@@ -34,7 +34,7 @@ type pageView struct {
 	Queue    *report.Figure
 }
 
-// Page writes the answer as a page that needs no other file and no network.
+// Page writes the answer as one self-contained HTML page.
 func (a *Answer) Page(w io.Writer) error {
 	v := pageView{Answer: a, Headline: a.headline(), Badge: upper(a.own()) + ".", Results: a.rest(), Queue: a.queue(), Share: int(100 * statistics.Share), Accuracy: a.accuracyLines(), Style: report.Style, Later: metrics.LaterRule, Largest: a.largest()}
 	for i := range a.Rows {
@@ -69,7 +69,6 @@ func (a *Answer) headline() string {
 	return fmt.Sprintf("%s cuts the mean wait from %s to %s (%s).", upper(called(b.policy)), span(was), span(b.MeanWait), b.rangeText())
 }
 
-// rest returns what the headline and the accuracy leave out.
 func (a *Answer) rest() []string {
 	parts := a.leftOut()
 	if a.best == nil {

@@ -16,7 +16,6 @@ var (
 	bestLine     = report.Line{Class: "c1", Dash: "2 3"}
 )
 
-// waitsBySize draws the mean wait of each group of sizes, as recorded and under the best alternative.
 func (a *Answer) waitsBySize() *report.Figure {
 	const left, right, high, most = 150.0, 350.0, 18.0, 420
 	f := &report.Figure{Title: "Mean wait by job size", Width: most, Note: "Groups by requested GPUs."}
@@ -46,7 +45,6 @@ func (a *Answer) waitsBySize() *report.Figure {
 	return f
 }
 
-// beforeAndAfter returns the recorded row, and the best alternative if there is one.
 func (a *Answer) beforeAndAfter() (rows []*Row, names []string) {
 	if a.best == nil {
 		return []*Row{&a.Rows[0]}, []string{asItWas}

@@ -13,8 +13,8 @@ type Price struct {
 	currency, source string
 }
 
-// ParsePrice parses a price such as "2.50 EUR". source is printed next to every sum of money. If both are empty, there
-// is no price.
+// ParsePrice parses a price of a GPU-hour such as "2.50 EUR". source is printed next to every sum of money. If both are
+// empty, there is no price.
 func ParsePrice(price, source string) (Price, error) {
 	switch {
 	case price == "" && source == "":

@@ -15,7 +15,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/run"
 )
 
-// A Question asks how the waits and completion times of a history would be under other policies.
+// A Question asks how long the jobs of a history would have waited and run under other policies.
 type Question struct {
 	Config    *config.Config // of the simulations; History.Prepare completes it
 	History   *History
@@ -28,8 +28,7 @@ type Question struct {
 	Progress  io.Writer // may be nil
 }
 
-// Defaults are the policies that oxgang whatif compares by default: first in, first out with backfilling on nodes, as
-// used by most sites, and this project's policy.
+// Defaults are the policies that oxgang whatif compares by default: Slurm's usual one and this project's.
 var Defaults = []string{"multifactor", "oxgang"}
 
 // precision is the best possible accuracy of a replayed wait: a pass of the main scheduler, and the rounding of

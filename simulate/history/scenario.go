@@ -11,15 +11,14 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// A Scenario is a set of assumptions about jobs that the history does not state, such as whether they can be
-// preempted.
+// A Scenario is a set of assumptions about jobs that a history does not state, such as whether jobs can be preempted.
 type Scenario struct {
 	Name string `yaml:"name"`
-	// Preempt: jobs may be preempted, and continue where they were after a start that costs Restart.
+	// Preempt: jobs may be preempted. They then continue where they were, after a start of length Restart.
 	Preempt bool          `yaml:"preempt"`
 	Restart time.Duration `yaml:"restart"`
-	// Elastic is the fraction of jobs, drawn at random, that may run on up to twice their GPUs. Each GPU beyond
-	// those adds less speed, by the fraction ScalingLoss.
+	// Elastic is the share of jobs, drawn at random, that may run on up to twice their GPUs. ScalingLoss is the
+	// relative loss of speed of each additional GPU.
 	Elastic     float64 `yaml:"elastic"`
 	ScalingLoss float64 `yaml:"scaling-loss"`
 }

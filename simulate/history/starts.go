@@ -14,8 +14,7 @@ var withoutStarts = map[string][2]string{
 	trace.HeliosFormat: {"a table of Helios without start_time", "use cluster_log.csv of github.com/S-Lab-System-Group/HeliosData, which has that column"},
 }
 
-// WithoutStarts is for a history without start times. It returns a description of what the history is, and where a
-// history with start times can be obtained.
+// WithoutStarts describes a history that lacks start times, and where to get a history that has them.
 func (h *History) WithoutStarts() (what, where string) {
 	if l, ok := withoutStarts[h.notes.Format]; ok {
 		return l[0], l[1]

@@ -37,7 +37,6 @@ func (a *Answer) Table(w io.Writer) error {
 	return nil
 }
 
-// accuracyLines compares the replay with the log.
 func (a *Answer) accuracyLines() []string {
 	lines := []string{fmt.Sprintf("your own policy, replayed as %s: %s", a.Own, a.Trust.Errors())}
 	if a.Trust.Trusted {

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Verdict is the result of the command oxgang whatif for a journal: whether a replay decides as recorded, and
-// whether simulations are accurate.
+// A Verdict is the result of oxgang whatif for a journal: whether a replay decides as recorded, and how accurate
+// simulations are.
 type Verdict struct {
 	Recorded  string `json:"recorded"` // policy
 	Policy    string `json:"policy"`   // simulated
@@ -34,8 +34,7 @@ type Verdict struct {
 type Recording func(policy string, use func(*journal.Reader, whatif.Options) error) error
 
 // JudgeReplay replays a recorded run and simulates it. If policy is not empty, it only simulates the run, under that
-// policy. If ranges is true, it also tests the predictions of starts and ends that a scheduler would have made during
-// the run.
+// policy. If ranges is true, it also tests the predictions of starts and ends that a live scheduler would have made.
 func JudgeReplay(ctx context.Context, recording Recording, policy string, ranges bool) (*Verdict, error) {
 	v := &Verdict{}
 	if err := recording(policy, func(j *journal.Reader, o whatif.Options) error { return v.replay(ctx, j, o, policy) }); err != nil {
@@ -81,13 +80,13 @@ func (v *Verdict) replay(ctx context.Context, j *journal.Reader, o whatif.Option
 	return nil
 }
 
-// ActionsDiffer reports whether the replay first differs from the recording by an action, such as a start. If it first
-// differs by a reason, a price or another number, ActionsDiffer returns false.
+// ActionsDiffer reports whether the first difference between replay and recording is an action, such as a start. It is
+// false for a reason, a price or another number.
 func (v *Verdict) ActionsDiffer() bool {
 	return v.replayed != nil && v.replayed.First != nil && v.replayed.First.Field == ""
 }
 
-// Trust converts f, the accuracy of a simulation under the run's own policy, into the form that reports print.
+// Trust converts the accuracy f of a simulation under the run's own policy into the form for reports.
 func Trust(f *whatif.Fidelity) *metrics.Trust {
 	recorded := metrics.Figures{JCT: inSeconds(f.RealJCT), Wait: inSeconds(f.RealWait), Utilisation: f.RealUtilisation}
 	simulated := metrics.Figures{JCT: inSeconds(f.PredictedJCT), Wait: inSeconds(f.PredictedWait), Utilisation: f.PredictedUtilisation}
