@@ -7,7 +7,7 @@ import (
 	"slices"
 )
 
-// An Axis maps values from Low to High to pixels from Start to End of a chart.
+// An Axis maps the values from Low to High to the pixels from Start to End of a chart.
 type Axis struct {
 	Low, High, Start, End float64
 	Log                   bool // logarithmic
@@ -30,7 +30,7 @@ func (a *Axis) include(values ...float64) {
 	}
 }
 
-// Values returns the values to label: the steps that are on the axis or, if these are at most three, multiples of the
+// Values returns the steps that lie on the axis, for labels. If there are at most three, it returns multiples of the
 // largest step that fits three times.
 func (a Axis) Values(steps []float64) []float64 {
 	var on []float64
@@ -55,8 +55,8 @@ func (a Axis) Values(steps []float64) []float64 {
 	return []float64{a.Low}
 }
 
-// Multiples returns the values to label: all multiples of a step that are on the axis, for the smallest step with at
-// most this number of them. On a logarithmic axis it returns Values.
+// Multiples returns the multiples of the smallest step that has at most most of them on the axis, for labels. On a
+// logarithmic axis it returns Values.
 func (a Axis) Multiples(steps []float64, most int) []float64 {
 	if a.Log {
 		return a.Values(steps)
@@ -75,7 +75,7 @@ func (a Axis) Multiples(steps []float64, most int) []float64 {
 	return []float64{a.Low}
 }
 
-// Durations returns usual units of time in seconds, such as 20 s, 1 min and 6 h, up to ten thousand days.
+// Durations returns usual units of time in seconds, from 20 s to ten thousand days.
 func Durations() []float64 {
 	const minute, hour, day = 60, 3600, 86400
 	return []float64{

@@ -226,7 +226,7 @@ func rhoText(runs []Run) string {
 	return "rho = completion time / time alone on a fair share of the GPUs"
 }
 
-// Measures returns the measurements of run r by name, such as "jct_mean_h"; nil if r failed.
+// Measures returns the measurements of run r by name, such as "jct_mean_h", or nil if r failed.
 func Measures(r *Run) map[string]float64 {
 	values := make(map[string]float64)
 	for _, c := range columnsOf([]Run{*r}) {

@@ -94,8 +94,7 @@ func (d *dataset) writeCSV(w io.Writer) error {
 	return out.Error()
 }
 
-// CSVs writes the jobs and curves of all runs as CSV files, complete and not reduced as in HTML. create opens each
-// file. Failed runs have no rows.
+// CSVs writes all jobs and curves of the runs as CSV files, which create opens. Failed runs have no rows.
 func CSVs(create func(name string) (io.WriteCloser, error), runs []Run) error {
 	for _, d := range datasets(ended(runs), unlimited) {
 		if err := writeFile(create, d); err != nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
-// Compare sets Waits from the trials of r's policy, and Delays from their comparison with the baseline's trials of the
-// same seeds. Job sizes are relative to Pool, the largest number of GPUs of a type under the baseline, or else under
-// r's policy.
+// Compare sets r.Waits from the trials of r's policy, and r.Delays by comparing them with the baseline's trials of the
+// same seeds. Job sizes are relative to Pool, the largest number of GPUs of one type.
 func (r *Run) Compare(trials, baseline []statistics.Trial) {
 	if len(trials) == 0 {
 		return

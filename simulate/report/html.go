@@ -86,10 +86,10 @@ type pageData struct {
 	Datasets []*dataset        `json:"datasets"`
 }
 
-// HTML writes a report as one page that needs no other file and no network. All names are escaped.
+// HTML writes a report as one self-contained page. All names are escaped.
 //
-// To keep the page small, a curve has at most 600 points, and the chart of allocations shows only the first 2000 jobs
-// of a run, perhaps without short pauses. Failed runs appear only in the tables.
+// To keep the page small, a curve has at most 600 points, and the chart of allocations shows at most 2000 jobs of a
+// run. Failed runs appear only in the tables.
 func HTML(w io.Writer, in Input) error {
 	runs := ended(in.Runs)
 	v := pageView{

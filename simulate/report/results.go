@@ -81,8 +81,8 @@ var (
 	}
 )
 
-// NewResults starts the tables "jobs", "rounds" and "allocations" of the run called name. create opens a file; file
-// names have the extension of format f. Close closes the files.
+// NewResults starts the tables "jobs", "rounds" and "allocations" of the run called name, in files that create opens.
+// Close closes them.
 func NewResults(create func(name string) (io.WriteCloser, error), name RunName, f TableFormat) (*Results, error) {
 	r := &Results{of: name}
 	for _, t := range []struct {
@@ -103,7 +103,7 @@ func NewResults(create func(name string) (io.WriteCloser, error), name RunName, 
 	return r, nil
 }
 
-// Stream returns the functions that write each result into the tables. Pass it to a metrics.Recorder.
+// Stream returns the functions that write each result into the tables, for a metrics.Recorder.
 func (r *Results) Stream() metrics.Stream {
 	return metrics.Stream{Job: r.job, Held: r.held, Round: r.round}
 }

@@ -29,9 +29,9 @@ const (
 // Formats returns all formats.
 func Formats() []Format { return []Format{Text, Wide, JSON, YAML, CSV} }
 
-// Table prints one row per run; equal results give equal bytes. JSON, YAML and CSV have full precision, null (in CSV an
-// empty field) for unknown values, and extra columns about errors, trust, delays and the verdict. Text begins with the
-// verdict, has "-" for unknown values and a star for the best policy, and omits empty columns.
+// Table prints one row per run; equal results give equal bytes. JSON, YAML and CSV have full precision, null (CSV:
+// empty) for unknown values, and extra columns. Text begins with the verdict, has "-" for unknown values and a star for
+// the best policy.
 func Table(w io.Writer, runs []Run, f Format) error {
 	var out bytes.Buffer
 	cols := slices.DeleteFunc(append(columnsOf(runs), delayColumns(runs)...), func(c column) bool { return c.shown == paged })

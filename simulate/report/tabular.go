@@ -10,7 +10,6 @@ import (
 // A TableFormat is csv or parquet. It is also the extension of the files.
 type TableFormat string
 
-// The formats.
 const (
 	csvTable     TableFormat = "csv"
 	parquetTable TableFormat = "parquet"
@@ -28,7 +27,6 @@ func ParseTableFormat(name string) (TableFormat, error) {
 
 type fieldType uint8
 
-// The types.
 const (
 	numbers  fieldType = iota // float64
 	integers                  // int64

@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
-// Trial converts the result of a run into a statistics.Trial, for a comparison of policies.
+// Trial converts the result of a run into a statistics.Trial, to compare policies.
 func Trial(policy string, seed uint64, r *metrics.Result) statistics.Trial {
 	t := statistics.Trial{
 		Policy: policy, Seed: seed, Measures: Measures(&Run{Result: r}),
@@ -39,7 +39,7 @@ func jobsHash(r *metrics.Result) uint64 {
 	return h.Sum64()
 }
 
-// Verdict compares policies by the measures that tables print. baseline is the name of the usual policy.
+// Verdict compares policies by the measures that tables print. baseline is the name of the policy to compare with.
 func Verdict(trials []statistics.Trial, baseline string) *statistics.Verdict {
 	better := make(map[string]int)
 	for _, c := range allColumns() {
