@@ -27,7 +27,7 @@ type Files struct {
 	Dir  func(name string) fs.FS
 }
 
-// Inputs are the cluster, the jobs and their true speeds. They are immutable and may be shared between runs.
+// Inputs are the cluster, the jobs and their true speeds. They are immutable, so runs may share them.
 type Inputs struct {
 	Cluster  *cluster.Cluster
 	Catalog  workload.Catalog

@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// LowerBound returns a lower bound on the mean completion time of the measured jobs. It assumes that all nodes for rent
-// or on loan are available. known is the mean under any policy, which makes the bound tighter.
+// LowerBound returns a lower bound on the mean completion time of the measured jobs, as if all nodes for rent or on
+// loan were available. known is the mean under any policy; it makes the bound tighter.
 func LowerBound(c *config.Config, in *Inputs, known time.Duration) (time.Duration, error) {
 	of, err := in.window(c)
 	if err != nil {
@@ -131,8 +131,6 @@ func (g *gaps) relative(s *policy.Snapshot, j *policy.Job, a *cluster.Allocation
 	return speed
 }
 
-// relative returns a job's estimated speed over that with the proportional share, times its weight; 0 without
-// GPUs, the weight if unknown.
 func relative(s *policy.Snapshot, j *policy.Job, a *cluster.Allocation) float64 {
 	t, ok := s.Cluster.Type(a.GPUType)
 	if !ok || a.GPUs == 0 {

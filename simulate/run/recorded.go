@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// Header returns the journal header of a run. Origin can restore the run's inputs from it.
+// Header returns the journal header of a run, from which Origin can restore the run's inputs.
 func Header(c *config.Config, in *Inputs, policy, tool string) journal.Header {
 	h := journal.Header{
 		Tool: tool, Policy: policy, Seed: c.Sim.Seed, Start: sim.Epoch, Round: c.Scheduler.Round, Cluster: in.Cluster,
@@ -31,7 +31,7 @@ func Header(c *config.Config, in *Inputs, policy, tool string) journal.Header {
 }
 
 // Origin restores the configuration and inputs of a recorded simulation from the header of its journal. It returns an
-// error if the recording is not of a simulation, or if the inputs cannot be read.
+// error if the recording is not of a simulation or the inputs cannot be read.
 func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
 	c := config.Default()
 	for _, s := range h.Settings {
@@ -52,9 +52,9 @@ func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
 	return c, in, err
 }
 
-// Recorded returns the same measurements of the run in journal r as Simulate, except policy times. in has the run's
-// inputs. If in is nil, there is no finish-time fairness, and the result has all jobs, not only those that c selects.
-// It returns an error if a job of the journal differs from in. If the journal is truncated, the run is Unfinished.
+// Recorded returns the measurements that Simulate returned for the run in journal r, except policy times. in has the
+// run's inputs; without it, the result has no finish-time fairness and includes all jobs. A truncated journal gives an
+// Unfinished run.
 func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {
 	return RecordedStreaming(r, c, in, metrics.Stream{})
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/config"
 )
 
-// A Remake makes the policy and placer of a recorded run again, with their settings.
+// A Remake makes the policy and placer of a recorded run again, with the run's settings.
 type Remake struct {
 	config *config.Config
 	entry  registry.Entry

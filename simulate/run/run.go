@@ -36,13 +36,13 @@ type Run struct {
 
 var errHorizon = errors.New("horizon reached")
 
-// Simulate simulates the policy called name. The observers obs receive the events and decisions of the scheduler. If
-// ctx ends, the run is Unfinished.
+// Simulate simulates the policy called name. The observers receive the scheduler's events and decisions. If ctx ends,
+// the run is Unfinished.
 func Simulate(ctx context.Context, c *config.Config, in *Inputs, name string, obs ...scheduler.Observer) (*Run, error) {
 	return SimulateWatched(ctx, c, in, name, Watch{}, obs...)
 }
 
-// A Decider has the scheduler and the policy of a run, to make decisions without simulating it.
+// A Decider has the scheduler and the policy of a run, to plan rounds without simulating.
 type Decider struct {
 	Scheduler *scheduler.Scheduler
 	Policy    policy.Policy // without the wrapper that measures planning times
@@ -58,8 +58,8 @@ type Watch struct {
 	// Observer, if not nil, makes one more observer, which is called last.
 	Observer func(*Decider) scheduler.Observer
 	Stream   metrics.Stream // receives each complete result at once
-	// Whole shows the policy all jobs in every round (no scheduler.Options.Lean) and passes on all reports (no
-	// sim.Options.Sparse), so observers may keep plans and snapshots. The result of the run is the same.
+	// Whole disables the omission of jobs (scheduler.Options.Lean) and of reports (sim.Options.Sparse), so that
+	// observers may keep plans and snapshots. The result of the run is the same.
 	Whole bool
 	// Once states that the inputs are not used again, so the run may free their arrivals early.
 	Once bool

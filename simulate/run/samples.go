@@ -25,10 +25,9 @@ type Rented struct {
 // sampleBlocks is the number of shuffled blocks: 2 hours each of newTrace, longer than its bursts.
 const sampleBlocks = 24
 
-// SampledMeans simulates n runs within a budget with policy boa, each with another order of arrivals, and returns their
-// mean completion times in seconds. Unlike a plan, the runs include start times of nodes, whole nodes, and corrections
-// of spending. As in a plan, the policy has exact data about jobs. If an offer does not limit its nodes, each run has
-// another limit, from 2 to 4 times what the budget buys.
+// SampledMeans simulates n runs of policy boa within a budget, each with another order of arrivals, and returns their
+// mean completion times in seconds. As in a plan, the policy has exact data about jobs. If an offer does not limit its
+// nodes, each run has another limit, from 2 to 4 times what the budget buys.
 func SampledMeans(ctx context.Context, c *config.Config, in *Inputs, r *Rented, n int) ([]float64, error) {
 	own := r.config(c)
 	means := make([]float64, n)

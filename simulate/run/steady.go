@@ -139,8 +139,8 @@ func skips(c *config.Config, s *job.Spec) bool { return slices.Contains(c.Skippe
 
 const orderBlocks = 24
 
-// SimulateVariant is like Simulate, but on other nodes. If order is not 0, it also shuffles the arrivals
-// (generate.Shuffle); each number gives another order. All jobs must then be measured.
+// SimulateVariant is Simulate on other nodes. If order is not 0, it also shuffles the arrivals (generate.Shuffle); each
+// number gives another order. All jobs must then be measured.
 func SimulateVariant(ctx context.Context, c *config.Config, in *Inputs, name string, nodes *cluster.Cluster, order int, obs ...scheduler.Observer) (*Run, error) {
 	if order != 0 && !c.Window.IsZero() {
 		return nil, errors.New("other orders of the arrivals cannot be combined with a window of jobs; want 1 order")
