@@ -58,7 +58,6 @@ func (w *World) failLater(id cluster.NodeID, stream *rand.Rand) {
 	}})
 }
 
-// failGPULater lets one GPU of a node fail repeatedly, which kills its job.
 func (w *World) failGPULater(n cluster.Node, stream *rand.Rand) {
 	mean := w.o.Faults.GPUMTBF / time.Duration(n.Capacity.GPUs)
 	w.agenda.push(entry{at: w.now.Add(after(stream, mean)), what: func(w *World) {

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Fits returns an error if cluster c could never run the job, because it has too few GPUs, or no nodes with the job's
-// CPUs or memory. Nodes on loan do not count, because a job that needs them might wait for ever.
+// Fits returns an error if cluster c could never run the job: too few GPUs, CPUs or memory. Nodes on loan do not count,
+// because a job that needs them might wait for ever.
 func Fits(c *cluster.Cluster, spec *job.Spec) error {
 	if !spec.Reservation.IsZero() {
 		return reserves(c, spec)

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// An InitialState is the state of a job that already runs when the simulation begins. The scheduler receives the event
-// Restored for it, not Submitted, and the GPUs that it holds do not count as a start.
+// An InitialState is the state of a job that runs when the simulation begins. The scheduler receives the event Restored
+// for the job, and the GPUs that it holds do not count as a start.
 type InitialState struct {
 	Status  job.Status    // with virtual times, possibly before Epoch
 	Batch   job.BatchSize // set by the scheduler; zero: the agent decides

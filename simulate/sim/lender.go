@@ -11,15 +11,15 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Lender configures when an inference cluster lends its nodes. Each group of nodes is lent separately; Busy is the same
-// for all groups.
+// Lender configures when an inference cluster lends its nodes. Each group of nodes (pool) is lent separately, with the
+// same load Busy.
 type Lender struct {
 	// Interval is the time between two reviews of the owner's needs. Default 5 min (Lyra §4, §7.1).
 	Interval time.Duration
 	// Headroom is the fraction of a pool's GPUs that is never lent. Default 0.02, the median burst within an
 	// interval (Lyra §7.1).
 	Headroom float64
-	// Grace is the time from the owner's request for nodes until it takes those not returned from their jobs. Default 5
+	// Grace is the time from the owner's request for nodes until the owner takes missing ones by force. Default 5
 	// min.
 	Grace time.Duration
 	// Busy returns the fraction of a pool's GPUs that the owner uses at a time since the start, clipped to 0 to 1;

@@ -28,8 +28,8 @@ type Options struct {
 	// Default false.
 	ReportEpochs bool
 	// Sparse omits repeated reports from which nothing is estimated. Jobs do exactly the same; events of one
-	// instant may change order. The progress of running jobs is then older, so the scheduler, observers and the
-	// policy must not use it (policy.Traits.IgnoresProgress). Default false.
+	// instant may change order. Nothing may then use the progress of running jobs, which is older
+	// (policy.Traits.IgnoresProgress). Default false.
 	Sparse bool
 	// Initial has the jobs that existed before the world. Default: none.
 	Initial map[job.ID]*InitialState
@@ -68,7 +68,7 @@ type Faults struct {
 	Losses      []Loss
 }
 
-// A Window is a period in which some nodes are not available. At its start, jobs on them lose their GPUs; they save a
+// A Window is a period in which some nodes are unavailable. Jobs on them lose their GPUs at its start; they save a
 // checkpoint first unless Failed is set.
 type Window struct {
 	Nodes    []cluster.NodeID
@@ -76,7 +76,7 @@ type Window struct {
 	Failed   bool          // no checkpoint is saved
 }
 
-// A Loss is a failure of one job. The job loses its GPUs, and after its next start continues from its last checkpoint.
+// A Loss is a failure of one job. The job loses its GPUs, and later continues from its last checkpoint.
 type Loss struct {
 	Job job.ID
 	At  time.Duration // since the start

@@ -56,8 +56,6 @@ type profileRuns struct {
 	took    time.Duration
 }
 
-// runs measures the ladder of batch sizes with all CPUs and memory of a node, and the CPU counts of sensitive
-// jobs.
 func (g *agent) runs(w *World, t cluster.GPUType) *profileRuns {
 	r := &profileRuns{agent: g, noise: w.o.Noise.Report}
 	r.alloc.Configuration = cluster.Configuration{Nodes: 1, GPUs: g.spec.ReplicaGPUs(t), GPUType: t}

@@ -21,8 +21,8 @@ type Provider struct {
 	Release time.Duration
 	// Refuse is the probability that the order of a node is refused. Default 0.
 	Refuse float64
-	// Notice is the time, still paid for, from the reclaim of a spot node until it is gone. Jobs leave at its
-	// start. Default 2 min.
+	// Notice is the time from the reclaim of a spot node until the node is gone. Jobs leave at its start, and all
+	// of it is paid for. Default 2 min.
 	Notice time.Duration
 }
 
@@ -156,8 +156,7 @@ func (p *provider) available(id cluster.NodeID) bool {
 	return l == nil || l.state == ready
 }
 
-// Provision implements scheduler.Expander. It orders the first free nodes in the order of the cluster, or cancels
-// orders.
+// Provision implements scheduler.Expander. It orders the first free nodes of the cluster, or cancels orders.
 func (p *provider) Provision(g cluster.Group, nodes int) error {
 	d := p.groupController(g)
 	if d == nil {

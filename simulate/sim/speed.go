@@ -28,8 +28,6 @@ func (g *agent) tune() {
 	g.rate = g.goodput()
 }
 
-// pass returns the true seconds of a pass and of its gradient exchange, without stragglers and input, or
-// false if the application does not run.
 func (g *agent) pass() (step, sync float64, ok bool) {
 	switch {
 	case !g.alloc.Mixed():

@@ -20,7 +20,6 @@ import (
 // Epoch is the time at which every simulation starts.
 var Epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// stallRounds is the number of rounds in a row counted by stuck after which a run fails.
 const stallRounds = 10000
 
 // A World is a simulated cluster on which the jobs of a trace arrive. It is a scheduler.Backend.
@@ -42,9 +41,9 @@ type World struct {
 	stalled  int // rounds counted by stuck
 }
 
-// New returns a World in which the jobs of arrivals are submitted to the cluster. Nodes with tenure Rented are
-// available while rented (Options.Provider), and nodes with tenure Loaned while lent (Options.Lender). Arrivals
-// may be in any order, but must be complete (workload.Catalog.Complete). The World keeps pointers into them.
+// New returns a World in which the jobs of arrivals are submitted to the cluster. Rented and loaned nodes follow
+// Options.Provider and Options.Lender. Arrivals may be in any order, but must be complete (workload.Catalog.Complete).
+// The World keeps pointers into them.
 func New(c *cluster.Cluster, catalog workload.Catalog, arrivals []workload.Arrival, o Options) (*World, error) {
 	w := &World{
 		o: o, now: Epoch,
@@ -195,8 +194,8 @@ func (w *World) maintenance() bool {
 	return slices.ContainsFunc(w.o.Faults.Maintenance, func(win Window) bool { return w.now.Before(Epoch.Add(win.To)) })
 }
 
-// Do implements scheduler.Backend. It executes actions in order, because the scheduler frees GPUs before it
-// assigns them. Background work takes no virtual time; its result is an event before the next round.
+// Do implements scheduler.Backend. It executes actions in order, because the scheduler frees GPUs before it assigns
+// them. Background work takes no virtual time.
 func (w *World) Do(ctx context.Context, acts []scheduler.Action) error {
 	for _, a := range acts {
 		var err error
