@@ -29,14 +29,14 @@ type Description struct {
 	Summary *parse.Summary
 }
 
-// A Demand sums up the jobs whose running time is known.
+// A Demand sums up the jobs of a trace whose running time is known.
 type Demand struct {
 	GPUHours  float64 // requested GPUs times Duration
 	Known     int     // number of jobs with a known running time
 	Durations Quantiles
 }
 
-// An Asked counts what jobs request, the most frequent first.
+// An Asked counts the jobs of a trace by what they request, the most frequent first.
 type Asked struct {
 	Applications []NameCount
 	GPUTypes     []NameCount // by name
@@ -66,7 +66,7 @@ type NameCount struct {
 type Quantiles struct{ Mean, Min, P10, P50, P90, P99, Max time.Duration }
 
 // Describe reads a whole trace and summarises it, or returns its first error. It stores 12 bytes for each distinct
-// running time and wait. waits, if not nil, are the waits that parse.Options.Wait receives while seq is read.
+// running time and wait. waits, if not nil, are the waits that parse.Options.Wait receives meanwhile.
 func Describe(seq iter.Seq2[workload.Arrival, error], waits *Waits) (*Description, error) {
 	d := &Description{}
 	c := counters{hours: map[int]*Load{}, sizes: map[int]*SizeCount{}, names: map[string]map[string]int{}}

@@ -16,8 +16,7 @@ const (
 	barWidth = 40
 )
 
-// String returns the description as text: first the rows that are not used, then dates, jobs, GPUs, waits, load and the
-// rest.
+// String returns the description as text, unused rows first.
 func (d *Description) String() string {
 	var b strings.Builder
 	if d.Summary != nil {

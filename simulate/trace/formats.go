@@ -33,7 +33,6 @@ type Format struct {
 	history func(r *bufio.Reader, o parse.Options) (*History, error)
 }
 
-// formats lists every format. At most one of them sniffs an input.
 var formats = []Format{
 	{"jsonl", "our own JSON Lines, lossless", func(h []byte) bool { return firstByte(h) == '{' && !sniffKubernetes(h) && !slurm.Sniff(h) }, readJSONL, writeJSONL, nil},
 	{"sia", "Sia and Pollux simulator CSV", siaTable.Sniff, siaTable.Read, writeSia, nil},
@@ -53,8 +52,8 @@ var formats = []Format{
 // Formats returns all formats.
 func Formats() []Format { return slices.Clone(formats) }
 
-// Find returns the format called name, or an error that lists all names. slurm@NAME is slurm with the rows of one
-// cluster, swf@gpus is swf with each processor counted as a GPU.
+// Find returns the format called name, or an error that lists all names. slurm@NAME reads one cluster of format slurm;
+// swf@gpus counts each processor of swf as a GPU.
 func Find(name string) (Format, error) {
 	if format, cluster, ok := strings.Cut(name, "@"); ok && format == slurm.Format && cluster != "" {
 		return oneCluster(cluster), nil
@@ -84,8 +83,7 @@ func oneCluster(name string) Format {
 	}
 }
 
-// Named splits name, which is FILE or FORMAT:FILE, into the name of a format and a file. If format is given, name is
-// only a file name.
+// Named splits FILE or FORMAT:FILE into format and file. If format is given, name is only a file name.
 func Named(name, format string) (formatName, file string) {
 	if first, rest, ok := strings.Cut(name, ":"); ok && format == "" {
 		if _, err := Find(first); err == nil {
@@ -103,8 +101,8 @@ func names() string {
 	return strings.Join(all, ", ")
 }
 
-// Open returns the jobs of the trace in r, which can be read once. name is the name of the format; if it is empty, Open
-// recognises the format. r may be gzipped.
+// Open returns the jobs of the trace in r, which may be gzipped; they can be read once. name is the name of the format;
+// if it is empty, Open recognises the format.
 func Open(r io.Reader, name string, o parse.Options) (iter.Seq2[workload.Arrival, error], error) {
 	b, format, o, err := open(r, name, o)
 	if err != nil {
@@ -174,7 +172,6 @@ func elsewhere(head []byte) string {
 	return ""
 }
 
-// others are histories of other schedulers, by their first lines.
 var others = []struct {
 	name   string
 	begins *regexp.Regexp
@@ -217,9 +214,9 @@ func firstByte(head []byte) byte {
 	return head[0]
 }
 
-// LargestUse returns the smallest cluster that could have run the history, as text for a configuration. For each GPU
-// type it has as many GPUs as jobs held at any time, on nodes with as many GPUs as a job had on one node. It is empty
-// if no start is known.
+// LargestUse returns the smallest cluster that could have run the history, as text for a configuration. It has as many
+// GPUs of each type as jobs held at any time, and as many per node as a job had on one node. It is "" if no start is
+// known.
 func (h *History) LargestUse() string {
 	types := map[cluster.GPUType]*usage{}
 	for i := range h.Jobs {
@@ -270,7 +267,6 @@ func (u *usage) add(o *parse.Observed) {
 	u.changes = append(u.changes, change{o.Started, n}, change{o.Left(), -n})
 }
 
-// largestNode is the assumed limit of GPUs per node if a job's nodes are unknown.
 const largestNode = 8
 
 func (u *usage) cluster() string {
@@ -287,7 +283,7 @@ func (u *usage) most() int {
 	return most
 }
 
-// MostInUse returns the largest number of GPUs, of all types together, that jobs held at the same time.
+// MostInUse returns the largest number of GPUs of all types that jobs held at the same time.
 func (h *History) MostInUse() int {
 	var all usage
 	for i := range h.Jobs {

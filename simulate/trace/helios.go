@@ -71,7 +71,6 @@ func heliosObserved(r *parse.Row, a *workload.Arrival) parse.Observed {
 	return o
 }
 
-// withOffset is the form of times in the traces of Acme.
 const withOffset = "2006-01-02 15:04:05-07:00"
 
 func heliosTime(r *parse.Row, name string) time.Duration {

@@ -30,7 +30,6 @@ func kubernetesHistory(b *bufio.Reader, o parse.Options) (*History, error) {
 
 const kubernetesFormat = "kubernetes"
 
-// kubernetesHead matches the beginning of a list printed by kubectl or the API server.
 var kubernetesHead = regexp.MustCompile(`^\s*\{\s*"(apiVersion|kind|items)"\s*:`)
 
 func sniffKubernetes(head []byte) bool {

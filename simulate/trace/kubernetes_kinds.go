@@ -72,8 +72,6 @@ var kubeName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9./-]{0,79}$`)
 
 const maxKinds = 20
 
-// ignore counts an object of a kind that is not read, and names the kind. Objects with GPUs are counted apart:
-// a simulation lacks their load.
 func (d *kubeDump) ignore(o *kubeObject) {
 	group, _, ok := strings.Cut(o.API, "/")
 	name := o.Kind

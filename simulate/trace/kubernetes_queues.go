@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Quota is a ClusterQueue of Kueue, with the numbers of GPUs that it may use.
+// A Quota is the number of GPUs that a ClusterQueue of Kueue may use.
 type Quota struct {
 	Queue   string
 	Cohort  string // queues of the same cohort borrow from each other; empty: none
@@ -18,7 +18,7 @@ type Quota struct {
 	Flavors []FlavorQuota
 }
 
-// A FlavorQuota states how many GPUs of one flavor (kind of node) a queue may use.
+// A FlavorQuota is the number of GPUs of one flavor (kind of node) that a ClusterQueue may use.
 type FlavorQuota struct {
 	Flavor  string
 	Types   []cluster.GPUType // of its nodes, ascending; nil: all

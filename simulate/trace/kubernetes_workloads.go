@@ -195,7 +195,6 @@ func (j *kubeJob) admitted() (at time.Time) {
 
 const maxDiffering = 3
 
-// compareQuotas counts live jobs for which Kueue counts other GPUs than their pods use.
 func (d *kubeDump) compareQuotas(roots []*kubeObject) {
 	named := 0
 	for _, o := range roots {

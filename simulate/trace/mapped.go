@@ -113,7 +113,6 @@ func (r mappedRow) count(field string) int {
 	return r.Count(r.m.Columns[field].Name, 0, parse.MaxCount)
 }
 
-// gpus returns the GPUs of the job. Parts of a GPU count as a whole one.
 func (r mappedRow) gpus() int {
 	if !r.m.Has("gpus") {
 		each, nodes := r.count("gpus-per-node"), r.count("nodes")
@@ -202,7 +201,6 @@ func (r mappedRow) span(field string) time.Duration {
 	return d
 }
 
-// clockSpan parses [days-]hours:minutes:seconds.
 func clockSpan(text string) (time.Duration, bool) {
 	days, rest, ok := strings.Cut(text, "-")
 	if !ok {

@@ -34,7 +34,6 @@ type phillyAttempt struct {
 	} `json:"detail"`
 }
 
-// Formats in which some inputs have starts of jobs.
 const (
 	PhillyFormat = "philly"
 	HeliosFormat = "helios"

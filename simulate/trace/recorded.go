@@ -80,9 +80,9 @@ type History struct {
 	Quotas  []Quota   // quotas of Kueue's ClusterQueues, by name; nil: unknown
 }
 
-// ReadHistory reads a history in the format called name or, if name is empty, in a format that it recognises. r may be
-// gzipped. Arrivals count from Options.Start, or from the first submission. If the trace states no starts and ends, it
-// returns nil without an error and sets Summary.Format. Errors of the input have type *parse.Error.
+// ReadHistory reads a history in the format called name, or in a format that it recognises if name is empty. r may be
+// gzipped. Arrivals count from Options.Start, or from the first submission. It returns nil, and sets Summary.Format, if
+// the trace has no starts and ends. Errors of the input have type *parse.Error.
 func ReadHistory(r io.Reader, name string, o parse.Options) (*History, error) {
 	b, format, o, err := open(r, name, o)
 	if err != nil {

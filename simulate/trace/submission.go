@@ -16,9 +16,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/slurm"
 )
 
-// ReadSubmission returns the job that a user's file would submit. The file is a script for sbatch, a Kubernetes
-// manifest of one job of a kind that ReadHistory reads, or an object of the format jsonl. name is used in messages. The
-// job has no ID.
+// ReadSubmission returns the job, without ID, that a user's file would submit: an sbatch script, a Kubernetes manifest
+// of one job, or an object of format jsonl. name is used in messages.
 func ReadSubmission(text []byte, name string) (*job.Spec, error) {
 	spec, err := submission(text, name)
 	if err != nil {
@@ -71,7 +70,6 @@ func jsonJob(text []byte, name string) (*job.Spec, error) {
 
 var documents = regexp.MustCompile(`(?m)^---.*$`)
 
-// fromYAML decodes a document of YAML, or of JSON, which begins with a brace.
 func fromYAML(text string, to any) error {
 	same := []byte(text)
 	if firstByte(same) != '{' {

@@ -19,7 +19,6 @@ import (
 // swfFormat is the Standard Workload Format 2.2 of the Parallel Workloads Archive. It states processors, not GPUs.
 const swfFormat = "swf"
 
-// swfGPUs is the name of the format in which each processor counts as a GPU.
 const swfGPUs = swfFormat + "@gpus"
 
 var swfColumns = []string{

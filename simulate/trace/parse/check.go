@@ -91,7 +91,6 @@ func checkWorkers(a *workload.Arrival) error {
 // A Field names a part of a job for which Options.Check may reject the job.
 type Field uint8
 
-// Fields with a column in most formats.
 const (
 	Application Field = iota
 	GPUs
@@ -125,8 +124,8 @@ func (r *Row) Blame(err error) *Error {
 	return &Error{File: r.O.File, Line: r.Line, Column: column, Problem: err.Error(), Err: err}
 }
 
-// BlameJSON returns the column, in a JSON line, of the key that caused err, a *FieldError. It returns 0 if the line
-// lacks the key.
+// BlameJSON returns the column, in a JSON line, of the key that caused err, a *FieldError, or 0 if the line lacks the
+// key.
 func BlameJSON(line []byte, err error) int {
 	if e, ok := errors.AsType[*FieldError](err); ok {
 		for _, key := range columnsOf[e.Field] {

@@ -12,7 +12,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// Reasons for dropping well-formed rows.
 const (
 	DropNoGPUs      = "jobs with 0 GPUs dropped"
 	DropParts       = "jobs with parts of GPUs dropped"
@@ -21,11 +20,11 @@ const (
 	DropEarlier     = "jobs submitted before the start dropped"
 )
 
-// Ignored is the beginning of the note about rows that are not jobs; their kind is appended.
+// Ignored begins the note about objects that are not jobs; their kind is appended.
 const Ignored = "objects ignored, of kind "
 
-// A Feed passes the jobs that a reader finds on to its caller. It applies the limit on jobs, the checks, and the rule
-// for bad rows.
+// A Feed passes the jobs that a reader finds to the reader's caller. It limits and checks jobs, and handles bad rows by
+// Options.OnBadRow.
 type Feed struct {
 	O     Options
 	yield func(workload.Arrival, error) bool
@@ -34,8 +33,8 @@ type Feed struct {
 	unfit error // the last error of Options.Check
 }
 
-// NewFeed returns a Feed that passes jobs to yield. named states that the format itself names jobs, so that a name
-// could occur twice. Otherwise the reader numbers them, and the feed stores no names.
+// NewFeed returns a Feed that passes jobs to yield. named states that the format names its jobs, so that names may
+// repeat; otherwise the reader numbers the jobs.
 func NewFeed(o Options, format string, named bool, yield func(workload.Arrival, error) bool) *Feed {
 	o.Summary.Format = format
 	return &Feed{O: o, yield: yield, named: named, lines: make(map[job.ID]int)}
@@ -50,7 +49,7 @@ func (f *Feed) Check(a *workload.Arrival) error {
 	return f.unfit
 }
 
-// Accept passes job a to the caller, and reports whether to read on. A job with a repeated name is a bad row.
+// Accept passes job a to the caller, and reports whether to continue reading. A job with a repeated name is a bad row.
 func (f *Feed) Accept(a workload.Arrival, line, column int, name string) bool {
 	if f.named {
 		if first, ok := f.lines[a.Spec.ID]; ok {
@@ -74,8 +73,8 @@ func (f *Feed) Accept(a workload.Arrival, line, column int, name string) bool {
 	return false
 }
 
-// Reject handles a bad row, and reports whether to read on. With OnBadRow Few, a job that Options.Check rejected always
-// ends the reading.
+// Reject handles the bad row with error err, and reports whether to continue reading. With OnBadRow Few, reading always
+// ends at a job that Options.Check rejected.
 func (f *Feed) Reject(err error) bool {
 	refused := f.unfit != nil && errors.Is(err, f.unfit)
 	if f.O.OnBadRow == Skip || f.O.OnBadRow == Few && !refused {
@@ -89,8 +88,8 @@ func (f *Feed) Reject(err error) bool {
 // Fail ends the reading with an error.
 func (f *Feed) Fail(err error) { f.yield(workload.Arrival{}, err) }
 
-// Finish must be called at the end of the input, where line is the number of the last line. It yields an error if too
-// few rows were usable.
+// Finish must be called at the end of the input, whose last line is number line. It yields an error if too few rows
+// were usable.
 func (f *Feed) Finish(line int) {
 	switch s := f.O.Summary; {
 	case s.Rows == 0:
@@ -120,8 +119,8 @@ func (f *Feed) tooMany() error {
 	return fmt.Errorf("%w%s", s.BadRows[0], also)
 }
 
-// SinceFirst returns the jobs with submission times relative to the earliest one. This needs the whole trace in memory.
-// If Options.Start is set, it returns seq.
+// SinceFirst returns the jobs with submission times relative to the earliest one, for which it holds the whole trace in
+// memory. If Options.Start is set, it returns seq.
 func SinceFirst(seq iter.Seq2[workload.Arrival, error], o Options) iter.Seq2[workload.Arrival, error] {
 	if !o.Start.IsZero() {
 		return seq
@@ -162,8 +161,7 @@ func Collect(seq iter.Seq2[workload.Arrival, error]) ([]workload.Arrival, error)
 	return all, nil
 }
 
-// Sorted returns all jobs of a trace by time, then ID, or the first error. If the trace names its jobs, the result does
-// not depend on the order of rows.
+// Sorted returns all jobs of a trace by time, then ID, or the first error.
 func Sorted(seq iter.Seq2[workload.Arrival, error]) ([]workload.Arrival, error) {
 	all, err := Collect(seq)
 	slices.SortStableFunc(all, func(a, b workload.Arrival) int {

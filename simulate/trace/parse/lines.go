@@ -85,8 +85,8 @@ func (l *Lines) discard() error {
 	}
 }
 
-// Each calls use for each following line that is not empty, until use returns false. Lines that are too long are
-// bad rows of f.
+// Each calls use for each following line that is not empty, until use returns false. A line that is too long is a bad
+// row of f.
 func (l *Lines) Each(f *Feed, use func(line string) bool) (ended bool) {
 	for {
 		line, err := l.Next()

@@ -13,7 +13,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// loadTable has the format of load curves; other columns are ignored.
 var loadTable = Table{Format: "load", Comma: ',', Required: []string{loadTime, loadBusy}}
 
 const (
@@ -25,9 +24,9 @@ const (
 	maxIntervals = 1_000_000 // nine years of 5 minutes
 )
 
-// ReadLoad reads the load curve of an inference cluster from CSV, possibly gzipped, with the columns t_s and
-// busy_frac: the shared curves made after Lyra's, or the 5-minute file of Alibaba's GenAI trace. It needs at least
-// two rows at equal distances, a second to a day, the first at 0. Errors have type *Error, with the name file.
+// ReadLoad reads the load curve of an inference cluster from CSV, possibly gzipped, with the columns t_s and busy_frac.
+// It needs at least two rows at equal distances from a second to a day, the first at 0. Errors have type *Error, with
+// the name file.
 func ReadLoad(r io.Reader, file string) (*workload.Load, error) {
 	o := Options{File: file}.Filled()
 	b, err := Unpacked(r, o)
@@ -120,7 +119,7 @@ func share(r *Row, name string) float64 {
 // HeadBytes is how much of a file is read to recognise its format.
 const HeadBytes = 1 << 16
 
-// Unpacked returns a reader of r, unpacked if it is gzipped.
+// Unpacked returns a reader of r, unpacked if r is gzipped.
 func Unpacked(r io.Reader, o Options) (*bufio.Reader, error) {
 	b := bufio.NewReaderSize(r, HeadBytes)
 	if magic, _ := b.Peek(2); string(magic) != "\x1f\x8b" { // a read error occurs again later

@@ -33,7 +33,7 @@ func (c Column) Layout() string {
 type MappingField struct {
 	Name, Doc string
 	Units     []string // the first is the default; none: the field has no unit
-	// Names are usual names of columns with the field, in lower case without other characters than letters and digits.
+	// Names are usual column names of the field, in lower case, letters and digits only.
 	Names []string
 }
 
@@ -72,8 +72,8 @@ func fieldOf(name string) (MappingField, bool) {
 
 var separators = map[string]byte{",": ',', ";": ';', "|": '|', "tab": '\t'}
 
-// ReadMapping reads a mapping file: lines COLUMN = FIELD [UNIT], "separator = ;" unless it is a comma, and comments
-// that begin with #. Errors are of type *Error.
+// ReadMapping reads a mapping file: lines "COLUMN = FIELD [UNIT]", "separator = ;" unless it is a comma, and comments
+// after #. Errors are of type *Error.
 func ReadMapping(r io.Reader, file string) (*Mapping, error) {
 	m := &Mapping{Comma: ',', Columns: map[string]Column{}}
 	in := NewLines(r, Options{File: file}.Filled())
@@ -172,8 +172,8 @@ func (m *Mapping) lacks() string {
 	return ""
 }
 
-// GuessMapping returns a mapping file for a table with this header line. The names of the columns suggest the fields.
-// The result is empty if the header has fewer than three columns, or values.
+// GuessMapping returns a mapping file for a table with this header line; the names of columns suggest the fields. It is
+// "" if the header has fewer than three columns or contains values.
 func GuessMapping(header string) string {
 	name, columns := splitHeader(header)
 	if len(columns) < 3 || strings.ContainsAny(header, "<=") {

@@ -11,7 +11,6 @@ import (
 // A BadRow selects what a reader does with a row that it cannot use.
 type BadRow uint8
 
-// The choices.
 const (
 	Fail BadRow = iota // yield the error and end
 	Skip               // count it in the Summary and continue
@@ -61,12 +60,12 @@ type Options struct {
 	Zone *time.Location
 	// Cluster, for format slurm, selects the rows of one cluster; empty: all rows.
 	Cluster string
-	// Mapping, if not nil, states what the columns of the input mean; its format is not looked for.
+	// Mapping, if not nil, states what the columns of the input mean; the format is then not detected.
 	Mapping *Mapping
 	// Wait, if not nil, receives the wait of each job whose submission and start the trace states.
 	Wait func(time.Duration)
-	// Check, if not nil, checks every arrival and may complete it. If it returns an error, the row is bad; a
-	// *FieldError names the field.
+	// Check, if not nil, checks and may complete every arrival. An error makes the row bad; a *FieldError names the
+	// field.
 	Check func(*workload.Arrival) error
 	// Summary, if not nil, is filled in while reading.
 	Summary *Summary
@@ -111,7 +110,7 @@ type Error struct {
 	Column  int // 1-based field of the row, or byte of a JSON line; 0: the whole row
 	Problem string
 	Err     error // cause, if it is not the form of the input
-	// Mapping is a mapping file to start with, if the input may be a table of no known format.
+	// Mapping suggests a mapping file, if the input may be a table of no known format.
 	Mapping string
 }
 

@@ -11,15 +11,14 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// Limits of fields.
 const (
 	MaxCount   = 1_000_000     // GPUs, CPUs, replicas
 	MaxSamples = math.MaxInt32 // batch sizes
 	maxNames   = 4096          // distinct values of repeated columns that share storage
 )
 
-// A Row is one row of a table in a text file. Its methods parse fields by the name of the column. The first failure
-// sets Err. Later calls still return values.
+// A Row is one row of a table in a text file. Its methods parse fields by column name. The first failure sets Err;
+// later calls still return values.
 type Row struct {
 	Header
 	O      Options
@@ -33,7 +32,7 @@ type Row struct {
 // NewRow returns a Row for a file with header h. It contains no line yet.
 func NewRow(o Options, h Header) *Row { return &Row{O: o, Header: h, shared: map[string]string{}} }
 
-// Fail records an error: the field name does not have the form that want describes.
+// Fail sets Err: the field called name does not have the form that want describes.
 func (r *Row) Fail(name, want string) {
 	if r.Err == nil {
 		i := r.column[name]
@@ -193,7 +192,6 @@ func (o *Observed) Left() time.Time {
 	return o.Ended
 }
 
-// Limits of times.
 const (
 	MaxSeconds  = 9e9 // limit of time.Duration
 	FirstYear   = 1971
@@ -201,7 +199,7 @@ const (
 	WantSeconds = "seconds of at least 0 and at most 9e9"
 )
 
-// Seconds parses a number of seconds, 0 to 9e9, exact to the nanosecond; it is the inverse of FormatSeconds.
+// Seconds parses a number of seconds from 0 to 9e9, exact to the nanosecond.
 func Seconds(s string) (time.Duration, bool) {
 	whole, fraction, _ := strings.Cut(s, ".")
 	if n, err := strconv.ParseUint(whole, 10, 63); err == nil && len(fraction) <= 9 && n < MaxSeconds {
@@ -223,7 +221,7 @@ func Seconds(s string) (time.Duration, bool) {
 	return time.Duration(math.Round(x * 1e9)), true
 }
 
-// FormatSeconds writes a duration of at least 0 as an exact decimal number of seconds.
+// FormatSeconds writes a duration of at least 0 as an exact decimal number of seconds, for Seconds.
 func FormatSeconds(d time.Duration) string {
 	s := strconv.FormatInt(int64(d/time.Second), 10)
 	nanos := int64(d % time.Second)

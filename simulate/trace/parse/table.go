@@ -174,7 +174,7 @@ func (r *Row) Cut(line string) error {
 	return r.Take(fields)
 }
 
-// Take sets the fields of the row. The row uses the slice until the next row.
+// Take sets the fields of the row, which uses the slice until the next row.
 func (r *Row) Take(fields []string) error {
 	r.Err, r.fields = nil, fields
 	if len(fields) != r.width {

@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// passJobs joins the runs of each job and passes the jobs on, in the order of their last rows.
 func (l *log) passJobs() (ok bool) {
 	if err := l.noCluster(); err != nil {
 		l.feed.Fail(err)
@@ -112,7 +111,6 @@ func (l *log) leftAt(r *run) uint32 {
 	return uint32(min(int64(max(r.submit, r.start))+int64(r.elapsed), lastSecond))
 }
 
-// join returns the last run that ran; runs are in order of time.
 func (l *log) join(same []uint32) uint32 {
 	first, at := l.runs.at(same[0]), same[0]
 	for _, i := range same[1:] {

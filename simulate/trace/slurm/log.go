@@ -127,7 +127,6 @@ func (l *log) dropRow(r *record, wanted *ask) (drop string, count int) {
 	return "", 0
 }
 
-// stateOf returns the state without who cancelled the job: "CANCELLED by 1000".
 func stateOf(text string) string {
 	state, _, _ := strings.Cut(text, " ")
 	return strings.TrimSuffix(state, "+")

@@ -25,8 +25,8 @@ const unnamed = "gpu"
 const mostGPUs = 1024
 
 // Nodes returns the nodes with GPUs as text for a configuration: "a100:3x8,h100:1x4". It reads the output of scontrol
-// show node, with and without -o, and of sinfo with columns NODES and GRES. file names the input in errors of type
-// *parse.Error. It writes to notes which nodes are simulated differently.
+// show node, or of sinfo with columns NODES and GRES. file names the input in errors. It writes to notes which nodes
+// are simulated differently.
 func Nodes(r io.Reader, file string, notes io.Writer) (string, error) {
 	o := parse.Options{File: file}.Filled()
 	n := nodes{count: map[shape]int{}, notes: notes}

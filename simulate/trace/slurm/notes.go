@@ -46,7 +46,6 @@ func (l *log) note(state string, r *run, wanted *ask) {
 
 func stillRan(state string) bool { return state == "RUNNING" || state == "SUSPENDED" }
 
-// heldBy lists possible reasons for a wait without a logged one.
 const heldBy = "a dependency, a hold, a begin time, a limit of an array"
 
 func orElse(text, other string) string {

@@ -19,7 +19,6 @@ const Columns = "JobID,JobName,User,Account,Partition,QOS,Submit,Eligible,Start,
 // Export is the sacct command that prints everything that the reader uses, for the last 30 days.
 const Export = "sacct -P -a -X -D -S now-30days -o " + Columns
 
-// refused is the end of messages about unreadable input.
 const refused = "; export it with: " + Export
 
 // Read returns the jobs in r, which can be read once, in the order of their last rows. Times count from Options.Start,
@@ -31,8 +30,8 @@ func Read(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error] {
 	}
 }
 
-// History is like Read, but also returns when jobs started and ended. A job that got more GPUs than it requested is
-// assumed to need all of them.
+// History is Read, with the times of starts and ends. A job that got more GPUs than it requested is assumed to need all
+// of them.
 func History(r io.Reader, o parse.Options) ([]parse.Observed, error) {
 	var failed error
 	l := newLog(o.Filled(), func(_ workload.Arrival, err error) bool {

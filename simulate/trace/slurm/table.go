@@ -54,7 +54,6 @@ type table struct {
 	places places
 }
 
-// readTable reads all rows.
 func (l *log) readTable(r io.Reader, head []byte) (lines int, ok bool) {
 	if problem := shapeProblem(head); problem != "" {
 		l.feed.Fail(&parse.Error{File: l.o.File, Line: 1, Problem: problem})

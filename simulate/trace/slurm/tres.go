@@ -23,7 +23,6 @@ type resourceList struct {
 	per      per  // what the numbers of a GRES count for
 }
 
-// A per is the unit that Slurm multiplies the GPUs of a request with.
 type per uint8
 
 const (
