@@ -65,8 +65,6 @@ func (t *truth) scheduled(app *workload.Application, types []cluster.TypeInfo) b
 	return err == nil && regimes != nil
 }
 
-// curve returns the training curve up to the target, with the gradient statistics measured in each epoch, or else
-// from the model.
 func (t *truth) curve() *workload.Curve {
 	target := t.target
 	if target <= 0 {

@@ -13,12 +13,12 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A Decided returns copies of the policy and the placer of a run, in their state after the round at time at, and the
-// policy's background work.
+// A Decided returns copies of a run's policy and placer in their state after the round at time at, and the policy's
+// background work.
 type Decided func(ctx context.Context, at time.Time) (policy.Policy, placement.Placer, policy.Work, error)
 
-// DecidedBy returns a Decided that copies the present state of p, whatever the time. It is right if predictions are
-// made directly after a round.
+// DecidedBy returns a Decided that copies the present state of p and ignores the time. Use it if predictions are made
+// directly after a round.
 func DecidedBy(p policy.Policy, fresh counterfactual.Fresh) Decided {
 	return func(context.Context, time.Time) (policy.Policy, placement.Placer, policy.Work, error) {
 		own, placer, err := counterfactual.Copy(p, fresh)
@@ -26,7 +26,6 @@ func DecidedBy(p policy.Policy, fresh counterfactual.Fresh) Decided {
 	}
 }
 
-// decider returns the policy and placer that decided the round of a snapshot, if they are known.
 func (o *Options) decider(ctx context.Context, s *policy.Snapshot, so *scheduler.Options) (policy.Policy, placement.Placer, error) {
 	fresh, spare, err := o.Fresh()
 	if err != nil || fresh.Traits().Steady || o.Decided == nil || o.Plan == nil || o.Plan.Refused != "" {

@@ -7,8 +7,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/explain/counterfactual"
 )
 
-// Ends returns the time from now until the end of each job whose end is predicted. age is how long ago the predictions
-// were made.
+// Ends returns the time from now until each predicted end of a job. age is the time since the predictions were made.
 func Ends(predictions map[job.ID]ETA, age time.Duration) map[job.ID]time.Duration {
 	ends := make(map[job.ID]time.Duration, len(predictions))
 	for id, eta := range predictions {
@@ -19,9 +18,9 @@ func Ends(predictions map[job.ID]ETA, age time.Duration) map[job.ID]time.Duratio
 	return ends
 }
 
-// Until sets c.In to the time until all jobs in c.Jobs have ended, from predictions that were made age ago. It is negative
-// if an end is unknown or unreliable, or if the start of the waiting job is predicted: then that is the time to
-// state. c.Earlier is set if the waiting job is predicted to start before.
+// Until sets c.In, the time until all jobs in c.Jobs have ended, from predictions made age ago. c.In is negative if an
+// end is unknown or unreliable, or if the start of the waiting job is predicted, which is then the time to state.
+// c.Earlier is set if that start comes first.
 func Until(c *counterfactual.Change, waiting job.ID, predictions map[job.ID]ETA, age time.Duration) {
 	if c == nil || len(c.Jobs) == 0 {
 		return
@@ -33,7 +32,6 @@ func Until(c *counterfactual.Change, waiting job.ID, predictions map[job.ID]ETA,
 	}
 }
 
-// lastEnd returns the time until all of some jobs have ended; negative if an end is unknown or unreliable.
 func lastEnd(jobs []job.ID, predictions map[job.ID]ETA, age time.Duration) (last time.Duration) {
 	for _, id := range jobs {
 		eta, ok := predictions[id]

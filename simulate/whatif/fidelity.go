@@ -16,7 +16,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/sim"
 )
 
-// A Match is a completed job of a recorded run, compared with the same job in a simulation.
+// A Match is a completed job of a recorded run, with its times in the recording and in a simulation.
 type Match struct {
 	Job       job.ID          `json:"job"`
 	Real      journal.Seconds `json:"real"`
@@ -47,12 +47,12 @@ type Fidelity struct {
 	Restored             int             `json:"restored"` // jobs from before the recording
 	Reserved             int             `json:"reserved"`
 	Restart              journal.Seconds `json:"restart"` // mean time of a start; 0: not measured
-	// Ended counts jobs that were cancelled or failed, and were simulated until then; Open counts jobs that had
-	// not ended.
+	// Ended counts jobs that were cancelled or failed; they are simulated until then. Open counts jobs that had not
+	// ended.
 	Ended int `json:"ended"`
 	Open  int `json:"open"`
-	// Lost counts losses of GPUs by failures, Nodes changes of nodes. The simulation repeats both, and loans,
-	// but not rentals.
+	// Lost counts jobs' losses of GPUs by failures; Nodes counts changes of nodes. The simulation repeats both, and
+	// loans, but not rentals.
 	Lost      int  `json:"lost"`
 	Nodes     int  `json:"nodes"`
 	Truncated bool `json:"truncated"` // the journal was cut off
@@ -68,8 +68,8 @@ const (
 )
 
 // Compare simulates a recorded run again with a new policy, and compares when jobs end. r must be at its first record.
-// Submissions, failures of jobs and changes of nodes happen at the recorded times. o has the options of the run;
-// Measured and Between are ignored, and Rounds, if above 0, limits the simulation.
+// Submissions, failures and changes of nodes happen at the recorded times. o has the options of the run; Measured and
+// Between are ignored, and Rounds, if above 0, limits the simulation.
 func Compare(ctx context.Context, r *journal.Reader, o Options) (*Fidelity, error) {
 	t, err := NewResimulator(r, o)
 	if err != nil {
@@ -139,7 +139,6 @@ func (rec *recording) take(one *journal.Record) {
 	rec.held.event(now, one.Event)
 }
 
-// phase returns the most frequent time of rounds modulo their length.
 func (rec *recording) phase() time.Duration {
 	var most time.Duration
 	for at, n := range rec.phases {

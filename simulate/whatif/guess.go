@@ -14,7 +14,6 @@ import (
 // A Why is the reason why a time cannot be predicted.
 type Why uint8
 
-// The reasons why a time is not known.
 const (
 	Known Why = iota
 	NoTarget
@@ -33,29 +32,29 @@ func (w Why) String() string {
 	return whyNames[w]
 }
 
-// A Guess is the predicted time until something happens, by the two simulations of Ahead.
+// A Guess is the predicted time until something happens to a job, from the two simulations of Ahead.
 type Guess struct {
 	calibration.Guess
-	// Open: with new jobs, it does not happen within the simulated rounds; Late is their length.
+	// Open: the second simulation (with new jobs) ended before it happened; Late is the length of that simulation.
 	Open bool
 	Why  Why // if it is not Known, the times are zero
 	// By is the time by which the policy promises it; 0: no promise.
 	By time.Duration
 }
 
-// Times predict when a job gets GPUs and when it completes. For a job with GPUs, Start is zero and Next is when it
-// gets other GPUs.
+// Times predict when a job gets GPUs and when it completes. If the job has GPUs, Start is zero and Next is when it gets
+// other GPUs.
 type Times struct {
 	Job              job.ID
 	Start, Next, End Guess
 }
 
-// Ahead runs two simulations from snapshot s. The first has no new jobs, and assumes the best gradient statistics where
-// none were measured. The second has new jobs at the past rate, and constant statistics. Ahead returns when each job
-// starts and ends, in the order of the snapshot. Jobs with unknown work or speed take part, and never end.
+// Ahead predicts when each job starts and ends, in the order of snapshot s, by two simulations. The first has no new
+// jobs, and assumes the best gradient statistics where none were measured. The second has new jobs at the past rate,
+// and constant statistics. Jobs with unknown work or speed take part, and never end.
 //
-// If ctx has a deadline, it returns what it has found until then. If the policy promises the start of a job
-// (policy.Promiser), the Guess has that time. It makes at most twice o.Rounds plans.
+// If ctx has a deadline, Ahead returns what it has found by then. It makes at most twice o.Rounds plans. If the policy
+// promises the start of a job (policy.Promiser), the Guess has the promised time.
 func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Times, error) {
 	all, _, err := ahead(ctx, s, o)
 	return all, err
@@ -111,7 +110,6 @@ type future struct {
 	promised map[job.ID]time.Time
 }
 
-// lacks reports whether none of some jobs started or ended, so that a second simulation adds nothing about them.
 func (f *future) lacks(jobs []job.ID) bool {
 	return len(jobs) > 0 && !slices.ContainsFunc(jobs, func(id job.ID) bool {
 		o := f.outcomes[id]
@@ -119,7 +117,6 @@ func (f *future) lacks(jobs []job.ID) bool {
 	})
 }
 
-// unseen returns the times of jobs that a second simulation was not needed for: none is known, except for promises.
 func (f *future) unseen(s *policy.Snapshot) []Times {
 	all := make([]Times, len(s.Jobs))
 	for i, j := range s.Jobs {

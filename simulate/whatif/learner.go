@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A Measured has those measurements of a job that are not part of its performance model.
+// A Measured has the measurements of a job that its performance model lacks.
 type Measured struct {
 	// Pace is the real progress divided by the progress that follows from reported step times; 0: not measured.
 	Pace float64
@@ -24,7 +24,7 @@ type Measured struct {
 	Delays int
 	// Asked is the last batch size that the scheduler requested; zero: the agent decides.
 	Asked job.BatchSize
-	// Model is the speed estimated from reports of the job and its class; nil: the scheduler's model.
+	// Model is the speed estimated from reports of the job and its class; nil: use the scheduler's model.
 	Model  perf.Model
 	pieces []piece
 	// remaining is the GPU time, in seconds, by the durations of its class; 0: not known.
@@ -36,8 +36,8 @@ const (
 	mostPace = 10.0 // the largest pace of one report: a larger one is an error of the agent
 )
 
-// A Learner is a scheduler.Observer that measures what a simulation of the same run needs, such as how long starts
-// take. It drops jobs that have ended.
+// A Learner is a scheduler.Observer that measures what a simulation of the same run needs, such as the duration of
+// starts. It drops jobs that have ended.
 type Learner struct {
 	o       estimate.Options
 	pool    *estimate.Pool
@@ -92,7 +92,7 @@ type piece struct {
 	sqr, vari      float64
 }
 
-// NewLearner returns a Learner without measurements. o has the estimate options of the observed scheduler, with the GPU
+// NewLearner returns a Learner without measurements. o has the observed scheduler's estimate options, with the GPU
 // types of its cluster.
 func NewLearner(o estimate.Options) *Learner {
 	l := &Learner{o: o, jobs: make(map[job.ID]*learned), classes: make(map[job.Class]*class)}
@@ -191,7 +191,6 @@ func (j *learned) release(now time.Time) {
 	j.held, j.on, j.starting, j.ran = cluster.Allocation{}, nil, false, now
 }
 
-// interrupt records that a job loses its GPUs. Without checkpoints, the GPU time so far does not show its size.
 func (j *learned) interrupt(now time.Time) {
 	j.release(now)
 	if j.spec.NoCheckpoint {
@@ -302,7 +301,6 @@ func (j *learned) begin(r *job.Report) {
 	}
 }
 
-// keepPace compares the real progress of a job with the one that follows from its step times.
 func (j *learned) keepPace(r *job.Report, made float64) {
 	if rate := stated(j.spec, r); rate > 0 {
 		j.trained += min(made/rate, mostPace*r.Interval.Seconds())
@@ -392,6 +390,5 @@ func (j *learned) measured() Measured {
 	return m
 }
 
-// Between returns the expected time between submissions, or 0 if no submission is expected. It grows while no job is
-// submitted.
+// Between returns the expected time between submissions, or 0 if none is expected. It grows while no job is submitted.
 func (l *Learner) Between(now time.Time) time.Duration { return l.came.between(now) }

@@ -20,7 +20,6 @@ import (
 
 var errNoMemory = errors.New("this program cannot continue from the checkpoint")
 
-// A runState is the memory of all that decides and predicts in a run.
 type runState struct {
 	scheduler *scheduler.Memory
 	policy    policy.Policy
@@ -105,9 +104,8 @@ var _ Journal = (*journal.Writer)(nil)
 // A Checkpointer is a scheduler.Observer that writes checkpoints into the journal of a run, so that RoundIn can start
 // there and need not replay the whole run. Register it after the Writer of the journal.
 //
-// The next checkpoint is due 4 MiB after the last one, or 16 times the size of the last one if that is more. Unless
-// Run.Ahead is set, the Checkpointer makes a prediction before each checkpoint. For this it simulates at most a tenth
-// as many job rows as the run itself plans.
+// A checkpoint is due 4 MiB after the last one, or after 16 times the last one's size if that is more. Unless Run.Ahead
+// is set, the Checkpointer makes a prediction before each checkpoint, for at most a tenth of the run's planning work.
 type Checkpointer struct {
 	// Due, if not nil, reports after each round whether a checkpoint is due although the journal is short.
 	Due func(now time.Time) bool
@@ -132,7 +130,7 @@ const (
 	lookShare       = 10
 )
 
-// NewCheckpointer returns the Checkpointer of a run that has not started, with journal w.
+// NewCheckpointer returns a Checkpointer that writes to journal w, for a run that has not started.
 func NewCheckpointer(run Run, w Journal) *Checkpointer {
 	c := &Checkpointer{run: run, w: w, ahead: run.Ahead, own: run.Ahead == nil, every: checkpointEvery, share: checkpointShare, due: checkpointEvery}
 	if c.own {

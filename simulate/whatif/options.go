@@ -12,12 +12,12 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Options configure the simulation of a run.
+// Options configure the simulation of a recorded or running scheduler.
 type Options struct {
 	// Fresh returns a new policy and placer, of the same kind and options as the run's.
 	Fresh func() (policy.Policy, placement.Placer, error)
-	// Decided, if not nil, returns the policy and placer in their state after a round, for policies with state;
-	// Plan is then the plan of the snapshot's round. If it is nil, Fresh makes them.
+	// Decided, if not nil, returns the policy and placer in their state after a round; Plan is then the plan of
+	// that round. If it is nil, Fresh makes them.
 	Decided Decided
 	Plan    *policy.Plan
 	// Scheduler are the run's options; Round is taken from the snapshot. First is the time until the next
@@ -25,25 +25,25 @@ type Options struct {
 	Scheduler scheduler.Options
 	// Measured is the result of Learner.Measured. Jobs that it lacks train as their models predict.
 	Measured map[job.ID]Measured
-	// Between is the time between submissions in the second simulation, whose new jobs are like the present ones,
-	// in turn. 0: no second simulation.
+	// Between is the time between submissions in the second simulation, whose new jobs copy the present ones in
+	// turn. 0: no second simulation.
 	Between time.Duration
-	// Rounds is the maximum number of rounds; fewer if many jobs would make it cost more than a few seconds.
+	// Rounds is the maximum number of simulated rounds; many jobs lower it, so that a simulation takes at most a
+	// few seconds.
 	Rounds int
 	// Coarse saves plans: while no job is submitted or ends, a round may be longer by this fraction of the time
 	// since the start of the simulation.
 	Coarse float64
-	// Awaited are the jobs after whose starts and ends a simulation ends. Default nil: all.
+	// Awaited are the jobs after whose starts and ends the simulation stops. Default nil: all jobs.
 	Awaited []job.ID
-	// ActionsAlone makes Replay compare only actions, because reasons, prices and stats may differ between
+	// ActionsAlone makes Replay compare only actions, because reasons, prices and statistics may differ between
 	// versions of a policy. Default false.
 	ActionsAlone bool
 
 	rows *int // counts the rows of all planned snapshots; may be nil
 }
 
-// DefaultOptions returns the settings of the Sia thesis, and a limit of 20,000 rounds. fresh makes the policy and
-// placer.
+// DefaultOptions returns the settings of the Sia thesis, with at most 20,000 rounds. fresh makes the policy and placer.
 func DefaultOptions(fresh func() (policy.Policy, placement.Placer, error)) Options {
 	return Options{Fresh: fresh, Scheduler: scheduler.DefaultOptions(), Rounds: 20_000}
 }

@@ -34,8 +34,8 @@ type ETA struct {
 	Start, End Range
 }
 
-// Unreliable returns why the end is unreliable, or "" if it is reliable. It is unreliable if too few of its last
-// estimates were right. It is also unreliable if the start is, and no estimate of an end has been tested yet.
+// Unreliable returns why the predicted end is unreliable, or "": too few of its last estimates were right, or the start
+// is unreliable and no estimate of an end has been tested yet.
 func (e *ETA) Unreliable() string {
 	if e.End.Of == 0 && e.Start.Unreliable() != "" {
 		return "unreliable: it depends on the start"
@@ -43,7 +43,7 @@ func (e *ETA) Unreliable() string {
 	return e.End.Unreliable()
 }
 
-// Expected returns start and end as estimates to print at a time passed after the prediction was made.
+// Expected returns start and end as estimates to print at the time passed after the prediction was made.
 func (e *ETA) Expected(passed time.Duration) (start, end *explain.Expected) {
 	start, end = e.Start.expected(passed), e.End.expected(passed)
 	if why := e.Unreliable(); why != "" && e.End.Why == Known {
@@ -59,7 +59,7 @@ func (r *Range) expected(passed time.Duration) *explain.Expected {
 	return explain.ExpectedIn(&r.Range, r.Open, passed)
 }
 
-// A Predictor predicts when jobs start and end. It simulates from the state after the last round. The errors of its
+// A Predictor predicts when jobs start and end, by simulation from the state after the last round. The errors of its
 // earlier predictions determine the width of its ranges (package calibration). It is a scheduler.Observer and safe for
 // concurrent use.
 type Predictor struct {
@@ -128,7 +128,7 @@ func (l *Predictor) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.A
 	}
 }
 
-// State returns the snapshot of the last round, or nil before the first one, and the options for Ahead.
+// State returns the snapshot of the last round, and the options for Ahead; nil before the first round.
 func (l *Predictor) State() (*policy.Snapshot, Options) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -154,8 +154,8 @@ func (l *Predictor) Ended() []job.ID {
 	return slices.Clone(l.ended)
 }
 
-// Look returns when the jobs of the last round start and end, and the time of that round. It simulates at most
-// once a round and for at most Patience. After that it returns an earlier prediction, a partial one, or nil.
+// Look returns when the jobs of the last round start and end, and the time of that round. It simulates at most once a
+// round. After Patience it returns an earlier, partial or nil prediction.
 func (l *Predictor) Look(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	soon, cancel := context.WithTimeout(ctx, Patience)
 	defer cancel()
@@ -163,7 +163,7 @@ func (l *Predictor) Look(ctx context.Context) (map[job.ID]ETA, time.Time) {
 }
 
 // LookFor is Look, but waits until ctx ends instead of Patience. If an earlier simulation of the same round was stopped
-// too soon, LookFor simulates again if it has more than twice as much time.
+// too soon, LookFor repeats it if it has more than twice as much time.
 func (l *Predictor) LookFor(ctx context.Context) (map[job.ID]ETA, time.Time) {
 	select {
 	case l.one <- struct{}{}:

@@ -46,17 +46,19 @@ func (q *Question) Validate() error {
 	return nil
 }
 
-// An Answer compares the starts and ends of jobs without the change and with it. It omits a cancelled job.
+// An Answer compares the starts and ends of jobs without and with the change. It omits a cancelled job.
 type Answer struct {
 	From time.Time // time of the snapshot, from which all times count
 	Jobs []Shift
-	// Numbers of jobs that end sooner, later, and at the same time, among jobs whose two ends are known.
+	// Sooner, Later and Same count the jobs that end sooner, later and at the same time with the change, among jobs
+	// whose two ends are known.
 	Sooner, Later, Same int
-	// Unknown counts the other jobs.
+	// Unknown counts the jobs with an unknown end.
 	Unknown int
-	// Mean is the mean gain of jobs with known ends; negative if they end later.
+	// Mean is the mean time saved by jobs whose two ends are known; negative if they end later.
 	Mean time.Duration
-	// Numbers of waiting jobs that get GPUs sooner and later, of those that get GPUs in both cases.
+	// StartSooner and StartLater count the waiting jobs that get GPUs sooner and later with the change, among those
+	// that get GPUs in both cases.
 	StartSooner, StartLater int
 }
 
@@ -70,8 +72,8 @@ type Shift struct {
 // Known reports whether the job's end is known without and with the change.
 func (h *Shift) Known() bool { return certain(&h.Before) && certain(&h.After) }
 
-// StartsSooner returns how much sooner the job starts with the change: the difference between the midpoints of the two
-// predicted ranges; 0 if one is unknown.
+// StartsSooner returns how much sooner the job starts with the change, between the midpoints of the two predictions; 0
+// if one is unknown.
 func (h *Shift) StartsSooner() time.Duration {
 	if !certain(&h.Starts) || !certain(&h.WouldStart) {
 		return 0
@@ -81,8 +83,8 @@ func (h *Shift) StartsSooner() time.Duration {
 
 func certain(g *Guess) bool { return g.Why == Known && !g.Open }
 
-// Sooner returns how much sooner the job ends with the change, computed from the middle of each guess. It is negative
-// if the job ends later.
+// Sooner returns how much sooner the job ends with the change, between the midpoints of the two predictions; negative
+// if later.
 func (h *Shift) Sooner() time.Duration { return middle(&h.Before) - middle(&h.After) }
 
 func middle(g *Guess) time.Duration { return g.Early + (g.Late-g.Early)/2 }
@@ -95,15 +97,15 @@ func (h *Shift) changes() time.Duration {
 	return by
 }
 
-// Keep reduces the answer to the n jobs whose times change most. The sums stay the same.
+// Keep reduces the answer to the n jobs whose times change most. The counts and the mean stay the same.
 func (a *Answer) Keep(n int) {
 	all := slices.DeleteFunc(slices.Clone(a.Jobs), func(h Shift) bool { return h.changes() == 0 })
 	slices.SortStableFunc(all, func(a, b Shift) int { return cmp.Compare(b.changes(), a.changes()) })
 	a.Jobs = all[:min(len(all), n)]
 }
 
-// Ask predicts the starts and ends of jobs without and with a change, by two simulations as in Ahead. Both start with
-// the round's decisions. If ctx has a deadline, each gets half of the time.
+// Ask predicts the starts and ends of jobs without and with the change, each as in Ahead. Both predictions start with
+// the decisions of the round. If ctx has a deadline, each gets half of the time.
 func Ask(ctx context.Context, s *policy.Snapshot, o Options, q Question) (*Answer, error) {
 	other, plan, err := q.of(s, o.Plan)
 	if err != nil {

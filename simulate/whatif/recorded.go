@@ -90,7 +90,6 @@ func (j *learned) completed() float64 {
 // end.
 const mostFaster = 2
 
-// steady returns the arrival of a job that is known by how long it held GPUs.
 func (j *learned) steady(at time.Duration) workload.Arrival {
 	a := workload.Arrival{At: at, Spec: *j.spec, Duration: time.Duration(j.used / float64(max(1, j.spec.GPUs)) * float64(time.Second))}
 	a.Spec.Schedule = job.BatchSchedule{}

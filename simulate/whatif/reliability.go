@@ -18,28 +18,26 @@ import (
 // Levels are the probabilities for which a Reliability tests ranges.
 var Levels = [...]float64{0.5, calibration.Share, 0.95}
 
-// A Reliability counts how many predicted ranges of one kind would have been right in a recorded run. Each range uses
-// only what had been measured before.
+// A Reliability counts how many predicted ranges of one kind were right in a recorded run. Each prediction uses only
+// what had been measured before.
 type Reliability struct {
 	Phase   string               `json:"phase"`
 	Ranges  int                  `json:"ranges"`  // number of ranges with probability calibration.Share whose outcome is known
 	Unknown int                  `json:"unknown"` // times without a range
 	Stated  [len(Levels)]float64 `json:"stated"`  // probabilities
 	Held    [len(Levels)]float64 `json:"held"`    // fractions of right ranges among those with a known outcome, parallel to Stated
-	// Exact is the fraction of Ranges for which both simulations were right within a round.
+	// Exact is the fraction of Ranges in which both simulations of Ahead were right within a round.
 	Exact float64 `json:"exact"`
-	// Rest is the fraction of right ranges among the others; 0 if there are none.
+	// Rest is the fraction of right ranges among the other Ranges; 0 if there are none.
 	Rest float64 `json:"rest"`
 	// Width is the median width of Ranges divided by the real remaining time; 0 without ranges.
 	Width float64 `json:"width"`
 }
 
-// auditLooks is how often Reliable looks ahead in a run.
 const auditLooks = 100
 
 // Reliable replays journal r, makes the predictions that a live run would make, and returns how many ranges of each
-// kind were right. r must be at its first record. A range is wrong if its end passed before the job started or ended,
-// even if the job never does.
+// kind were right. r must be at its first record. A range is wrong once it has passed before the job started or ended.
 func Reliable(ctx context.Context, r *journal.Reader, rounds int, o Options) ([]Reliability, error) {
 	h, so := r.Header(), o.Scheduler
 	so.Round = h.Round

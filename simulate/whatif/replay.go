@@ -17,8 +17,7 @@ type Replayed struct {
 }
 
 // Replay passes a recorded run to a new policy and placer, and compares their decisions with the recorded ones up to
-// the first difference. r must be at its first record. It returns an error if the journal is damaged, but not if it is
-// truncated.
+// the first difference. r must be at its first record. A damaged journal is an error; a truncated one is not.
 func Replay(ctx context.Context, r *journal.Reader, o Options) (*Replayed, error) {
 	begun, err := o.begin(r)
 	if err != nil {

@@ -18,8 +18,8 @@ type Resimulator struct {
 	options   Options
 }
 
-// NewResimulator reads a recorded run; r must be at its first record. o is as in Compare. It returns an error if the
-// journal is damaged, but not if it is truncated.
+// NewResimulator reads a recorded run; r must be at its first record. o is as in Compare. A damaged journal is an
+// error; a truncated one is not.
 func NewResimulator(r *journal.Reader, o Options) (*Resimulator, error) {
 	t := &Resimulator{header: r.Header(), scheduler: o.Scheduler, options: o}
 	t.scheduler.Round, t.scheduler.Estimate.Types = t.header.Round, t.header.Cluster.Types()

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// RoundIn is RoundOf for a journal in a file. It replays from the last usable checkpoint before moment.At, or from the
+// RoundIn is RoundOf for a journal file. It replays from the last usable checkpoint before moment.At, or from the
 // start.
 func RoundIn(ctx context.Context, f *journal.File, moment Moment, o Options) (*Round, error) {
 	marks, err := f.Marks(moment.At)

@@ -22,7 +22,7 @@ const copyRounds = 16
 // ErrUndecided is returned if no round has planned the job yet, or if the last plan was refused.
 var ErrUndecided = errors.New("no plan has the job")
 
-// A Round is a round of a recorded run that can be planned again: the last one before a given time.
+// A Round is the last round of a recorded run before a given time. It can be planned again.
 type Round struct {
 	job      job.ID
 	snapshot *policy.Snapshot
@@ -33,9 +33,8 @@ type Round struct {
 	passed   time.Duration
 }
 
-// RoundOf replays a recording until the time moment.At, and returns the last round. r must be at its first record. It
-// returns ErrUndecided, an error for a damaged journal, or a *journal.Difference if the policy does not decide as
-// recorded.
+// RoundOf replays a recording until the time moment.At, and returns the last round. r must be at its first record.
+// Errors: ErrUndecided, *journal.Difference if the policy does not decide as recorded, or a damaged journal.
 func RoundOf(ctx context.Context, r *journal.Reader, moment Moment, o Options) (*Round, error) {
 	h := r.Header()
 	m, so, err := o.began(&h)
@@ -57,26 +56,25 @@ func RoundOf(ctx context.Context, r *journal.Reader, moment Moment, o Options) (
 }
 
 // Unblock returns the cheapest change with which the round would have given the job GPUs, or more GPUs: see
-// counterfactual.Find. ends is the time until jobs end. Jobs that ended after the round and before Moment.At are
-// omitted.
+// counterfactual.Find. ends is the time until jobs end; jobs that have ended by Moment.At are omitted.
 func (r *Round) Unblock(ctx context.Context, ends map[job.ID]time.Duration) (*counterfactual.Change, error) {
 	s, p := counterfactual.Remaining(r.snapshot, r.plan, r.ended)
 	return counterfactual.Find(ctx, s, p, r.job, r.decider, ends)
 }
 
-// Passed returns the time from the round to Moment.At. The times of Expect count from the round.
+// Passed returns the time from the round to Moment.At.
 func (r *Round) Passed() time.Duration { return r.passed }
 
-// Weighed returns the terms of the job's weight in the round. It is false if the policy has no weights.
+// Weighed returns the terms of the job's weight in the round, or false if the policy has no weights.
 func (r *Round) Weighed(ctx context.Context) (policy.Terms, bool) {
 	return counterfactual.Weigh(ctx, r.snapshot, r.job, r.decider)
 }
 
-// SeveralRacks returns how much slower jobs of the same class train in several racks, as measured before the round. It
-// is false if unknown.
+// SeveralRacks returns how much slower jobs of the same class train in several racks, as measured before the round, or
+// false if unknown.
 func (r *Round) SeveralRacks() (perf.LocalityCost, bool) { return r.snapshot.SeveralRacks(r.job) }
 
-// A Moment is a job, and a time since the start of a recording for which the job is explained.
+// A Moment selects what to explain: a job, at a time since the start of a recording.
 type Moment struct {
 	Job job.ID // empty: none, for Try
 	At  time.Duration
@@ -179,8 +177,8 @@ func (t *replayed) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Ac
 	}
 }
 
-// Expect predicts when the jobs called ids (without ids, all jobs) start and end. Times count from the round. The
-// result may have further jobs whose times the simulation yields. It is nil if the simulation fails.
+// Expect predicts when the jobs called ids (none: all jobs) start and end, counted from the round. The result may
+// include further jobs. It is nil if the simulation fails.
 func (r *Round) Expect(ctx context.Context, ids ...job.ID) map[job.ID]ETA {
 	s, o := r.ahead.State()
 	o.Awaited = ids

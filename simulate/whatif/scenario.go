@@ -34,7 +34,6 @@ type outcome struct {
 	awaited    bool // the scenario continues until the job has ended or, if its end cannot be known, started
 }
 
-// A simulatedWorld is the backend of a scenario or of Compare, and its observer.
 type simulatedWorld struct {
 	*sim.World
 	outcomes map[job.ID]*outcome
@@ -107,8 +106,8 @@ func promises(p policy.Policy, s *policy.Snapshot) map[job.ID]time.Time {
 	return nil
 }
 
-// Next implements scheduler.Backend. It returns io.EOF after the last round, or earlier if every predicted start and
-// end has happened.
+// Next implements scheduler.Backend. It returns io.EOF after the last round, or once all awaited starts and ends have
+// happened.
 func (w *simulatedWorld) Next(ctx context.Context, deadline time.Time) (scheduler.Event, error) {
 	if w.open == 0 || w.rounds == 0 || w.stopped || w.patience > 0 && w.idle > w.patience {
 		return nil, io.EOF
@@ -387,7 +386,6 @@ func shifted(st job.Status, by time.Duration) job.Status {
 	return st
 }
 
-// beliefs returns options with which scheduler and agents use the models of the snapshot.
 func (in *setting) beliefs(o estimate.Options) estimate.Options {
 	o = estimate.Options{Mode: estimate.Oracle, Smoothing: o.Smoothing}
 	o.Oracle = func(spec *job.Spec) estimate.Throughput {

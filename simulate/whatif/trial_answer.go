@@ -50,7 +50,6 @@ func AnswerOf(spec *job.Spec, t *Trial) *TrialAnswer {
 	return a
 }
 
-// others says that other jobs wait, too.
 func (a *TrialAnswer) others() string {
 	switch a.Others {
 	case 0:

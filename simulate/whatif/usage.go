@@ -13,7 +13,6 @@ type usage struct {
 	share []float64       // of its GPUs, from then on
 }
 
-// changed records the share from a time on; more if the owner lends less than it could.
 func (u *usage) changed(at time.Duration, loans []cluster.Loan) {
 	if len(loans) == 0 || loans[0].Nodes == 0 {
 		return
