@@ -17,13 +17,13 @@ import (
 // DefaultRestartDelay is the duration of a restart for jobs of unknown applications. Source: Sia simulator.
 const DefaultRestartDelay = 30 * time.Second
 
-// BatchMark is the text that separates the model from the samples per GPU in the name of an application.
+// BatchMark separates the model from the samples per GPU in the name of an application.
 const BatchMark = " (batch size "
 
 // Names returns the names of all applications, sorted.
 func (c Catalog) Names() []string { return slices.Sorted(maps.Keys(c)) }
 
-// Check returns an error that names the applications that the catalog lacks.
+// Check returns an error with the names that the catalog lacks.
 func (c Catalog) Check(names []string) error {
 	for _, name := range names {
 		if c[name] == nil {
@@ -50,11 +50,11 @@ func (c Catalog) known() []string {
 	return append(names, models...)
 }
 
-// Complete fills the zero values of a job's specification from its application. The number of GPUs becomes at
-// least 1, and the class is the application's name. The specification shares maps with the catalog.
+// Complete fills the zero values of a job's specification from its application, with which it shares maps. The job gets
+// at least 1 GPU, and its class is the application's name.
 //
-// An arrival without an application becomes a job of Steady, with one sample per second of its duration. Complete
-// returns an error for an unknown application, and for an arrival whose work is not known.
+// An arrival without an application becomes a job of Steady, with one sample per second of its duration. An unknown
+// application, or an arrival without known work, is an error.
 func (c Catalog) Complete(a *Arrival) error {
 	app, target := c[a.Application], 0.0
 	switch {
@@ -203,7 +203,6 @@ func (b byEpoch) At(epoch int, at cluster.Configuration) float64 {
 	return finite(b.a.bestGoodput(s, cluster.Allocation{Configuration: at}, epoch) / max(1, b.a.Slowdown))
 }
 
-// meanSpeeds has targets over times of the jobs that allow a configuration; 0 if one cannot run.
 type meanSpeeds struct {
 	a    *Application
 	jobs []*job.Spec

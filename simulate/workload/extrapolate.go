@@ -11,15 +11,15 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// A Likeness describes a GPU type without measured speeds by a similar type that has them. The new type computes Speed
-// times as fast; gradient exchange, memory and input pipeline are equal.
+// A Likeness describes a GPU type without measured speeds by a measured type. The new type computes Speed times as
+// fast; gradient exchange, memory and input pipeline are equal.
 type Likeness struct {
 	Type, Like cluster.GPUType
 	Speed      float64 // more than 0
 }
 
-// Extrapolate returns catalog c with additional GPU types, added in order. An application that runs on the similar
-// type also runs on the new one. The result shares unchanged parts with c.
+// Extrapolate returns catalog c with additional GPU types, added in order. An application that runs on the measured
+// type also runs on the new one. The result shares data with c.
 func Extrapolate(c Catalog, all []Likeness) Catalog {
 	if len(all) == 0 {
 		return c

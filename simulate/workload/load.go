@@ -38,9 +38,8 @@ func (l *Load) Validate() error {
 	return errors.Join(errs...)
 }
 
-// At returns the fraction of busy GPUs at time t. Before time 0 it is the first value. After the end of the curve its
-// last 24 hours repeat. If the curve is shorter than a day, it starts again every 24 hours, and keeps its last value
-// until then.
+// At returns the fraction of busy GPUs at time t. Before time 0 it is the first value; after the end of the curve the
+// last 24 hours repeat. A curve shorter than a day repeats every 24 hours, and keeps its last value in between.
 func (l *Load) At(t time.Duration) float64 {
 	switch end := time.Duration(len(l.Busy)) * l.Step; {
 	case t < 0:

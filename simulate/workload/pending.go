@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Pending is a queue of jobs that have not arrived yet. It stores values that jobs have in common only once: about 80
-// bytes per job instead of 500.
+// Pending is a queue of jobs that have not arrived yet. It stores values that jobs share once: about 80 bytes per job
+// instead of 500.
 type Pending struct {
 	parts [][]pending // none is empty; consumed ones are released
 	n     int
@@ -68,7 +68,6 @@ func (p *Pending) Take() *Arrival {
 	return &a
 }
 
-// A likeness has the common values of arrivals; maps and slices are compared by identity.
 type likeness struct {
 	user, queue                    string
 	class                          job.Class

@@ -89,8 +89,7 @@ func (a *Application) localBatch(s *job.Spec) (int, error) {
 	return s.BatchSize / s.GPUs, nil
 }
 
-// StepsPerEpoch returns in how many passes over local samples the GPUs of a job together complete an epoch. The last
-// pass may have fewer samples.
+// StepsPerEpoch returns in how many passes over local samples the GPUs of a job together complete an epoch, rounded up.
 func (a *Application) StepsPerEpoch(local int) int { return (a.Epoch + local - 1) / local }
 
 // epochs returns the epochs to the job's target, rounded up; without target, the epochs of its regimes. Given
@@ -140,8 +139,8 @@ func (a *Application) measuredOn(t cluster.GPUType, regimes []job.Regime, gpus i
 	return nil
 }
 
-// EpochEnds returns the progress, in samples, at the end of each epoch of a job with the given regimes. The last epoch
-// ends at the target, if this is earlier.
+// EpochEnds returns the progress, in samples, at the end of each epoch of a job with these regimes. The last epoch ends
+// at the job's target, if this is earlier.
 func (a *Application) EpochEnds(s *job.Spec, regimes []job.Regime) []float64 {
 	var ends []float64
 	for _, r := range regimes {

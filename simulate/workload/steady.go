@@ -7,14 +7,13 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Steady returns the application of a job that requests gpus GPUs, if only its duration is known. It processes (GPUs
-// held) / (GPUs requested) samples per second on any type, so a second of its duration is one sample.
+// Steady returns the application of a job that requests gpus GPUs and has a known duration but no known speed. It
+// processes (GPUs held) / gpus samples per second on any GPU type, so a second of the duration is one sample.
 func Steady(gpus int) *Application {
 	return steadyOf(steady{gpus: max(1, gpus)})
 }
 
-// Steady is the function Steady for this job, if only its duration is known. It uses the job's Equivalents, ScalingLoss
-// and MixedSpeed.
+// Steady is the function Steady with the job's Equivalents, ScalingLoss and MixedSpeed.
 func (a *Arrival) Steady() *Application {
 	s := steady{gpus: max(1, a.Spec.GPUs), equivalents: a.Spec.Equivalents, loss: a.ScalingLoss}
 	app := steadyOf(s)
@@ -22,8 +21,7 @@ func (a *Arrival) Steady() *Application {
 	return app
 }
 
-// A Steadies caches the applications of jobs with a known duration and no known speed, one for each requested number of
-// GPUs. The zero value is ready to use.
+// A Steadies caches the results of Steady. The zero value is ready to use.
 type Steadies struct{ known map[alike]*Application }
 
 type alike struct {
@@ -31,8 +29,8 @@ type alike struct {
 	loss float64
 }
 
-// Of returns the application of a job if only its duration is known: Arrival.Steady for an arrival with the given spec
-// and loss. Calls with equal arguments get the same pointer. The field Mixed is nil unless the job is Heterogeneous.
+// Of returns Arrival.Steady for a job with this specification and loss. Calls with equal arguments get the same
+// pointer. The field Mixed is nil unless the job is Heterogeneous.
 func (s *Steadies) Of(spec *job.Spec, loss float64) *Application {
 	if spec.Equivalents != nil || spec.Adaptivity.Has(job.Heterogeneous) {
 		return (&Arrival{Spec: *spec, ScalingLoss: loss}).Steady()
@@ -49,8 +47,8 @@ func (s *Steadies) Of(spec *job.Spec, loss float64) *Application {
 	return app
 }
 
-// Work returns the true work of a job with a known duration and no known speed, in samples at one per second. It
-// returns 0 for other jobs; their Spec.Target is true.
+// Work returns the true work, in samples, of a job with a known duration and no known speed. For other jobs it returns
+// 0; their Spec.Target is true.
 func (a *Arrival) Work() float64 {
 	if a.Application != "" {
 		return 0
@@ -68,7 +66,6 @@ func steadyOf(s steady) *Application {
 	}
 }
 
-// steady is a linear speed-up relative to gpus GPUs, and a lower one beyond.
 type steady struct {
 	gpus        int
 	equivalents map[cluster.GPUType]int // GPUs that count as one; nil: 1

@@ -8,8 +8,8 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-// Throughput returns the true samples per second on configuration c, with its GPUs spread evenly over its nodes. It is
-// 0 if the application does not run there.
+// Throughput returns the true samples per second on configuration c, whose GPUs are spread evenly over its nodes; 0 if
+// the application does not run there.
 func (a *Application) Throughput(c cluster.Configuration, b job.BatchSize) float64 {
 	if c.IsZero() || b.Local <= 0 {
 		return 0
@@ -60,8 +60,8 @@ func (a *Application) Reference(t cluster.GPUType) float64 {
 	return float64(most) / longest
 }
 
-// Efficiency returns the true statistical efficiency in an epoch at the batch size total (samples), or 1 if there are
-// no gradients.
+// Efficiency returns the true statistical efficiency in an epoch at the total batch size total, or 1 without gradient
+// statistics.
 func (a *Application) Efficiency(epoch int, total float64) float64 {
 	if a.Curve == nil {
 		return 1

@@ -21,8 +21,8 @@ type Arrival struct {
 	// ScalingLoss is the relative loss of each GPU beyond the request, for an arrival without
 	// application. Source: Lyra §7.2, "we add a 20% loss to the throughput brought by this worker".
 	ScalingLoss float64
-	// Bound: the job runs only on GPUs of the training cluster. Source: Lyra §2.1, jobs that are not fungible
-	// "request specific GPUs".
+	// Bound: the job runs only on GPUs of the training cluster, never on loaned ones. Source: Lyra §2.1, jobs that
+	// are not fungible "request specific GPUs".
 	Bound bool
 	// Heterogeneous: the job may run on GPUs of two types at once. Source: Lyra §7.1.
 	Heterogeneous bool
@@ -37,8 +37,8 @@ const Warm = "warm"
 type Application struct {
 	Name  string
 	Batch job.BatchLimits
-	// Model is the common name of applications that differ only in batch size; empty for a single application.
-	// Epoch is the number of samples of the model's dataset; 0: jobs have no epochs and no schedule.
+	// Model is the common name of applications that differ only in batch size, or empty. Epoch is the number of
+	// samples of the model's dataset; 0: jobs have no epochs and no schedule.
 	Model string
 	Epoch int
 	// GPUsPerReplica and MicroBatches describe hybrid-parallel jobs as in job.Spec; else nil and 0.
@@ -46,11 +46,11 @@ type Application struct {
 	MicroBatches   int
 	RestartDelay   time.Duration // from a restart decision to the first step
 	StatedDelay    time.Duration // restart delay that the scheduler assumes; 0: the true one
-	// Delays are measured restart delays of each start, and the last one for later starts, for an application with
-	// one job. Nil: all are RestartDelay.
+	// Delays are measured restart delays, one per start; later starts take the last one. Only for an application
+	// with one job. Nil: all are RestartDelay.
 	Delays []time.Duration
-	// Profile has the measurements before training, for an application with one job of a recorded run.
-	// Nil: they follow from Speed.
+	// Profile has the measurements before training. Only for an application with one job of a recorded run. Nil:
+	// computed from Speed.
 	Profile []Measurement
 	// Slowdown divides true goodput. It is 1 except under the public simulator's rules.
 	Slowdown float64
@@ -63,7 +63,7 @@ type Application struct {
 	Sensitivity *perf.Sensitivity
 }
 
-// A Measurement is a report from profiling, with its time since submission.
+// A Measurement is a report from profiling a job, with its time since submission.
 type Measurement struct {
 	After  time.Duration
 	Report job.Report
@@ -80,7 +80,7 @@ type Speed interface {
 	LocalRange(t cluster.GPUType, shape []int) (least, most int)
 }
 
-// A Curve describes by epoch how a training truly proceeds. Progress is in samples at the efficiency of the initial
+// A Curve states how training truly progresses in each epoch. Progress is in samples at the efficiency of the initial
 // batch size.
 type Curve struct {
 	Ends    []float64   // progress at the end of each epoch, ascending
@@ -89,11 +89,11 @@ type Curve struct {
 	Var     [][]float64 // [batch][epoch] gradient variance, relative to the initial batch size
 }
 
-// Target returns the progress at the end of training.
+// Target returns the progress, in samples, at the end of training.
 func (c *Curve) Target() float64 { return c.Ends[len(c.Ends)-1] }
 
-// Gradient returns the squared norm and the variance of the gradient in an epoch (from 0) at total batch size batch.
-// Values are interpolated between measured batch sizes, and constant beyond them.
+// Gradient returns the squared norm and the variance of the gradient in an epoch (from 0) at total batch size batch. It
+// interpolates between measured batch sizes; beyond them values are constant.
 func (c *Curve) Gradient(epoch int, batch float64) (sqr, variance float64) {
 	last := len(c.Batches) - 1
 	i := 0
@@ -108,8 +108,7 @@ func (c *Curve) Gradient(epoch int, batch float64) (sqr, variance float64) {
 	return (1-w)*c.Sqr[i][epoch] + w*c.Sqr[i+1][epoch], (1-w)*c.Var[i][epoch] + w*c.Var[i+1][epoch]
 }
 
-// Gradient returns the squared norm and the variance of the gradient in an epoch at total batch size batch; both are 0
-// without a curve.
+// Gradient is Curve.Gradient, or 0 and 0 without a curve.
 func (a *Application) Gradient(epoch int, batch float64) (sqr, variance float64) {
 	if a.Curve == nil {
 		return 0, 0

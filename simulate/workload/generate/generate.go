@@ -69,9 +69,8 @@ type Options struct {
 	MultiGPU bool
 }
 
-// DefaultOptions returns the options of a kind with seed 1. fixed-duration has the scale of Lyra's cluster: 50,000
-// jobs in about 12 days on 3,500 GPUs at load 0.72 (Lyra §7). For an unknown kind, sizes are 0, and Validate
-// returns an error.
+// DefaultOptions returns the options of a kind with seed 1. For kind fixed-duration they have the scale of Lyra's
+// cluster (Lyra §7). For an unknown kind, sizes are 0, and Validate returns an error.
 func DefaultOptions(kind string) Options {
 	o := Options{Kind: kind, Seed: 1}
 	if k, err := findKind(kind); err == nil {
@@ -150,10 +149,9 @@ func findKind(name string) (Kind, error) {
 
 // Arrivals generates the jobs of a workload, sorted by time.
 //
-// Jobs of Sia's kinds are adaptive, have an application and are called "<application>-<index>". Except in kind
-// drifting, jobs do not depend on their times, and are the same for different spans. Synergy's jobs, and jobs that have
-// a known duration and no known speed, are rigid; some of Lyra's are elastic. Lyra's jobs that run at time 0 are in
-// queue Warm, in addition to the requested number.
+// Jobs of Sia's kinds are adaptive and called "<application>-<index>". Except in kind drifting, they are the same for
+// different spans. Synergy's jobs, and jobs with a known duration and no known speed, are rigid; some of Lyra's are
+// elastic. Lyra's jobs that run at time 0 are in queue Warm, in addition to the requested number.
 func Arrivals(o Options) ([]workload.Arrival, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("generate workload: %w", err)

@@ -93,10 +93,9 @@ func (p *pace) invert(ends []float64, u float64, span time.Duration) time.Durati
 	return begin + time.Duration((u-before)/(ends[i]-before)*float64(length))
 }
 
-// Shuffle returns the jobs of a trace in another order: it divides time into blocks of equal length and shuffles the
-// blocks. Jobs, and bursts shorter than a block, stay the same; only which jobs coincide changes. Thus the spread of
-// results over orders shows how much they depend on coincidence. arrivals must be sorted by time, and are not modified.
-// Equal seeds give equal orders.
+// Shuffle returns the jobs of a trace in another order: it divides time into blocks of equal length and shuffles these.
+// So only which jobs coincide changes, and the spread of results over orders shows how much they depend on it. arrivals
+// must be sorted by time, and are not modified. Equal seeds give equal orders.
 func Shuffle(arrivals []workload.Arrival, blocks int, seed uint64) []workload.Arrival {
 	if len(arrivals) == 0 || blocks < 1 {
 		return nil
@@ -124,11 +123,9 @@ func cameBetween(all []workload.Arrival, from, to time.Duration) []workload.Arri
 // burstJobs is the mean number of jobs in a burst: 45 minutes at twice the rate of newTrace. BOA gives none.
 const burstJobs = 30
 
-// mostBursty is the largest burstiness; the limit is 1 + 2 burstJobs.
 const mostBursty = 2 * burstJobs
 
-// CheckBurstiness returns an error if Bursty cannot generate arrivals with the squared coefficient of variation
-// c2.
+// CheckBurstiness returns an error if Bursty does not accept the squared coefficient of variation c2.
 func CheckBurstiness(c2 float64) error {
 	if !(c2 >= 1 && c2 <= mostBursty) { // rejects NaN, too
 		return fmt.Errorf("burstiness %v, want 1 (Poisson) to %d", c2, mostBursty)
@@ -136,10 +133,9 @@ func CheckBurstiness(c2 float64) error {
 	return nil
 }
 
-// Bursty replaces the submission times of all jobs, which must be sorted by time, so that the jobs arrive in bursts.
-// The times follow a Poisson process that alternates between a high and a low rate; c2 is the squared coefficient of
-// variation of the times between jobs. The last arrival, and so the mean rate, stays the same. Equal seeds give equal
-// times. Source: BOA §6.4, Fig. 9.
+// Bursty replaces the submission times of all jobs, which must be sorted, so that jobs arrive in bursts: a Poisson
+// process that alternates between a high and a low rate. c2 is the squared coefficient of variation of the times
+// between jobs. The last arrival stays the same. Equal seeds give equal times. Source: BOA §6.4, Fig. 9.
 func Bursty(all []workload.Arrival, c2 float64, seed uint64) error {
 	if err := CheckBurstiness(c2); err != nil {
 		return err
@@ -184,7 +180,6 @@ func burstPart(c2 float64) float64 {
 	return (b + math.Sqrt(b*b-4*a*c)) / (2 * a)
 }
 
-// times draws n ascending arrival times, in units of the mean time in between, in steady state.
 func (b bursts) times(r source, n int) []float64 {
 	now, in := 0.0, 0
 	if r.Float64()*(b[0].lasts+b[1].lasts) >= b[0].lasts {

@@ -12,9 +12,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// Default returns the applications that are part of the program. internal/tools/fitcatalog fitted them to the public
-// profiles of Sia, Synergy (applications that wait for input, on v100) and Gavel. See
-// docs/experiments/embedded-catalog.md for the errors.
+// Default returns the applications that are part of the program, fitted to the public profiles of Sia, Synergy and
+// Gavel by internal/tools/fitcatalog. See docs/experiments/embedded-catalog.md for the errors.
 func Default() workload.Catalog {
 	c := workload.Catalog{}
 	for i := range fittedApplications {
@@ -73,7 +72,6 @@ func (f *fittedApplication) application() *workload.Application {
 	return app
 }
 
-// curve returns epochs of equal progress, and gradients of squared norm 1 with the noise scale as variance.
 func (f *fittedApplication) curve() *workload.Curve {
 	c := &workload.Curve{Batches: slices.Clone(f.noise.batches)}
 	for e := range f.epochs {
@@ -107,7 +105,6 @@ func (n *noise) scale(epoch int, batch float64) float64 {
 	return math.Exp(level + slope*math.Log(batch/n.batches[0]))
 }
 
-// at returns the knot at or before an epoch, and the relative distance to the next.
 func (n *noise) at(epoch int) (i int, w float64) {
 	i, found := slices.BinarySearch(n.knots, epoch)
 	switch {
@@ -119,7 +116,6 @@ func (n *noise) at(epoch int) (i int, w float64) {
 	return i - 1, float64(epoch-n.knots[i-1]) / float64(n.knots[i]-n.knots[i-1])
 }
 
-// fitted is the Speed of throughput models. It ignores how replicas are spread over nodes.
 type fitted struct {
 	localMin int
 	stages   map[cluster.GPUType]int // GPUs of one replica; nil: 1

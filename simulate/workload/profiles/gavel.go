@@ -15,7 +15,6 @@ import (
 
 var rateColumns = []string{"file", "worker_type", "job_type", "batch_size", "scale_factor", "steps_per_s"}
 
-// spreadSuffix marks GPU types of rows measured on several nodes.
 const spreadSuffix = "_unconsolidated"
 
 // ReadSteps reads the applications of Gavel and Shockwave from CSV with the columns

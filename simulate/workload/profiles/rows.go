@@ -85,7 +85,6 @@ func (r row) notNegative(name string) (float64, error) {
 	return v, nil
 }
 
-// mostCount limits counts in profiles, far above any real one and far below overflow.
 const mostCount = 1 << 30
 
 func (r row) count(name string) (int, error) {
@@ -103,7 +102,6 @@ func (r row) count(name string) (int, error) {
 // Rotations are equal because GPUs form rings: (4, 2, 4) equals (2, 4, 4), but not (3, 4, 2).
 type shapeKey uint64
 
-// Limits of a shapeKey.
 const (
 	keyNodes = 16
 	keyGPUs  = 15

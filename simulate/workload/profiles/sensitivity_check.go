@@ -18,7 +18,6 @@ const (
 	mostIteration  = 1e6
 )
 
-// stopped is the throughput of a job with too little memory in the public profiles.
 const stopped = 0.1
 
 func (f *sensitivityFile) check() error {

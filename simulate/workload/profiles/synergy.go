@@ -12,8 +12,8 @@ import (
 )
 
 // A FedApplication is an application measured on one GPU with different amounts of CPUs and memory. With enough CPUs it
-// never waits for input, which gives the speed of the GPU. A sample is an iteration on one GPU, equally fast on one
-// node or several. Source: public Synergy profiles, whose penalty for GPUs of several nodes is 1.
+// never waits for input. A sample is an iteration on one GPU, equally fast on one node or several. Source: public
+// Synergy profiles, whose penalty for GPUs of several nodes is 1.
 type FedApplication struct {
 	Name  string
 	Input perf.Sensitivity
@@ -45,8 +45,8 @@ const (
 	profiledMemory = 62.5e9 // bytes per GPU
 )
 
-// ProfiledRates returns the speed of the embedded Synergy applications by name, in samples per second and GPU, with the
-// share of CPUs and memory proportional to GPUs.
+// ProfiledRates returns the speed of each embedded Synergy application in samples per second and GPU, with CPUs and
+// memory proportional to GPUs.
 func ProfiledRates() map[string]float64 {
 	rates := make(map[string]float64, len(fedApplications))
 	for i := range fedApplications {

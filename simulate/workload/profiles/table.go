@@ -11,7 +11,6 @@ type point struct {
 	step, sync float64 // seconds
 }
 
-// A series has the measurements of one shape by ascending local batch size, each once.
 type series []point
 
 func (s series) at(local float64) (step, sync float64, ok bool) {
