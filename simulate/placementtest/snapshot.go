@@ -145,8 +145,8 @@ func (g *Generator) Fill(s *policy.Snapshot) {
 	}
 }
 
-// Pooled returns a plan in which every job runs, and an upper bound on Value. CPUs and memory are chosen by the program
-// (1)-(5) of Synergy §4.1.1.
+// Pooled returns a plan in which every job runs, and an upper bound on Value. The program (1)-(5) of Synergy §4.1.1
+// chooses CPUs and memory.
 func Pooled(s *policy.Snapshot) (*policy.Plan, float64) {
 	t := &s.Cluster.Types()[0]
 	prob := &mmkp.Problem{Capacity: []float64{t.CPUs, float64(t.Memory) / 1e9}}
@@ -176,8 +176,7 @@ func Pooled(s *policy.Snapshot) (*policy.Plan, float64) {
 	return p, sol.Bound
 }
 
-// Value returns the sum of the jobs' speeds under plan p, each relative to its speed with the share proportional
-// to GPUs.
+// Value returns the sum of Relative over the jobs of plan p.
 func Value(s *policy.Snapshot, p *policy.Plan) float64 {
 	sum := 0.0
 	for i, j := range s.Jobs {
@@ -186,8 +185,8 @@ func Value(s *policy.Snapshot, p *policy.Plan) float64 {
 	return sum
 }
 
-// Relative returns a job's speed under decision d, relative to its speed with the share proportional to GPUs, or 0 if
-// it gets no GPUs.
+// Relative returns a job's speed under decision d divided by its speed with the share proportional to GPUs, or 0
+// without GPUs.
 func Relative(s *policy.Snapshot, j *policy.Job, d *policy.Decision) float64 {
 	if d.Allocation.GPUs == 0 || j.Perf == nil {
 		return 0
@@ -197,8 +196,8 @@ func Relative(s *policy.Snapshot, j *policy.Job, d *policy.Decision) float64 {
 	return j.Perf.Throughput(d.Allocation, b) / j.Perf.Throughput(t.Proportional(d.Allocation.Configuration), b)
 }
 
-// Next returns the snapshot one round after plan p of snapshot s. Jobs hold what they were granted, every leave-th job
-// has ended, and new jobs have arrived.
+// Next returns the snapshot one round after plan p of snapshot s. Jobs hold what p granted, every leave-th job has
+// ended, and new jobs have arrived.
 func (g *Generator) Next(s *policy.Snapshot, p *policy.Plan, leave int) *policy.Snapshot {
 	next := *s
 	next.Round++
