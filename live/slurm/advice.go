@@ -188,7 +188,7 @@ func (a *Advice) Does() string {
 	return fmt.Sprintf("move to %d %s (%s)", gets.GPUs, gets.GPUType, Nodes(a.On))
 }
 
-// Because returns the reason as a clause.
+// Because returns why the scheduler would do it, as a clause.
 func (a *Advice) Because() string {
 	if a.Barred != "" {
 		return "Slurm does not let it start: " + a.Barred
@@ -196,7 +196,7 @@ func (a *Advice) Because() string {
 	return a.Why.Text
 }
 
-// Nodes returns a placement such as "n1:4 n2:2".
+// Nodes formats a placement, such as "n1:4 n2:2".
 func Nodes(p cluster.Placement) string {
 	all := make([]string, len(p))
 	for i, s := range p {

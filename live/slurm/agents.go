@@ -40,7 +40,7 @@ type agents struct {
 	b *Backend
 }
 
-// Agents returns the agent API of the backend's jobs.
+// Agents returns the API with which the training programs of jobs reach the backend.
 func (b *Backend) Agents() agentapi.Jobs {
 	return agents{driver.NewAgents(b.Feed, b.o.Report, b.agent, b.save), b}
 }

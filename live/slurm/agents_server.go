@@ -89,7 +89,6 @@ func (a *api) run(ctx context.Context) error {
 	return g.Wait()
 }
 
-// publish returns when it is due again. Certificates of earlier schedulers stay until they expire.
 func (a *api) publish() (time.Time, error) {
 	next, err := a.certs.Renew()
 	if err != nil {

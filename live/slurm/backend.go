@@ -21,7 +21,6 @@ type Reader interface {
 	Nodes(ctx context.Context) ([]client.Node, error)
 }
 
-// backendOptions configure a Backend.
 type backendOptions struct {
 	Bounds  Bounds
 	Slurm   Reader
@@ -32,24 +31,22 @@ type backendOptions struct {
 	Agents  string        // directory of the agent API; empty: not served
 	Reports reportStore   // folder for stored messages; empty: none are stored
 	Report  time.Duration // between a program's reports; default 30 s
-	// Silence is how long a program with a token may send nothing; default 10 min.
+	// Silence is how long a program with a token may send no message; default 10 min.
 	Silence time.Duration
 	Log     *slog.Logger
 }
 
-// defaultOptions returns the defaults, without Bounds, Slurm, Writer and Log.
 func defaultOptions() backendOptions {
 	return backendOptions{Poll: 5 * time.Second, Grace: time.Minute, Start: 2 * time.Minute, Report: 30 * time.Second, Silence: 10 * time.Minute}
 }
 
-// Reasons for which a Backend ends.
 var (
 	ErrOvertaken = errors.New("a scheduler that started later now serves the partition")
 	ErrTypes     = errors.New("nodes have a new GPU type: restart the scheduler")
 )
 
-// A Backend resizes the elastic jobs of a Slurm partition. It is a scheduler.Backend, and an observer of its scheduler.
-// Only the scheduler's goroutine may call Next and Do; all other methods are safe for concurrent use.
+// A Backend resizes the elastic jobs of a Slurm partition. It is a scheduler.Backend and an observer of its scheduler.
+// Only the scheduler's goroutine may call Next and Do; other methods are safe for concurrent use.
 type Backend struct {
 	o     backendOptions
 	epoch int64
@@ -97,7 +94,6 @@ func openBackend(ctx context.Context, o backendOptions) (*Backend, error) {
 	return w, nil
 }
 
-// lookAt reads the state of a partition from Slurm.
 func lookAt(ctx context.Context, s Reader, b *Bounds) (*Observation, error) {
 	jobs, err := s.Jobs(ctx)
 	if err != nil {
@@ -110,7 +106,7 @@ func lookAt(ctx context.Context, s Reader, b *Bounds) (*Observation, error) {
 	return observe(time.Now(), jobs, nodes, b), nil
 }
 
-// Cluster returns the nodes of the partition at the time of Open. Events report later changes.
+// Cluster returns the nodes of the partition when the Backend was opened. Events report later changes.
 func (b *Backend) Cluster() *cluster.Cluster { return b.first }
 
 // Execute sends Slurm the commands that the plan requires, at every poll and after every new plan, until ctx is done.

@@ -17,10 +17,9 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Mode limits what the scheduler may do. Each mode also allows what the modes before it allow.
+// A Mode limits what the scheduler may do. Each mode also allows what earlier modes allow.
 type Mode string
 
-// The modes.
 const (
 	Off    Mode = "off"    // undo earlier changes
 	Order  Mode = "order"  // change the places of waiting jobs
@@ -30,8 +29,8 @@ const (
 // Modes are all modes.
 var Modes = []Mode{Off, Order, Resize}
 
-// A Config is the administrator's configuration. It is read again in every round. Changes of Partition, Policy,
-// Settings, Round, State and Agents take effect after a restart.
+// A Config is the administrator's configuration, read again in every round. Changes of Partition, Policy, Settings,
+// Round, State and Agents need a restart.
 type Config struct {
 	Partition string            `yaml:"partition"`
 	Accounts  []string          `yaml:"accounts"` // empty: any
@@ -53,7 +52,7 @@ type Config struct {
 type Agents struct {
 	Listen string   `yaml:"listen"` // address and port; empty: not served
 	Names  []string `yaml:"names"`  // of this machine, for nodes; the first is in the URL; default: the host name
-	// Silence is how long a program may send nothing until it is reported; 0: 10 min.
+	// Silence is how long a program may send no message until it is reported; 0: 10 min.
 	Silence time.Duration `yaml:"silence"`
 	Share   string        `yaml:"share"` // folder that all nodes see and only the scheduler writes
 }

@@ -17,7 +17,6 @@ type Place struct {
 	Own      int   // nice value without the scheduler
 }
 
-// A change is a new nice value for a job.
 type change struct {
 	Job  uint32
 	Nice int

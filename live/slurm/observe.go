@@ -18,40 +18,39 @@ type Bounds struct {
 	Accounts  []string // empty: any
 }
 
-// A Job is a Slurm job whose comment opts in to the scheduler.
+// A Job is a Slurm job whose comment asks the scheduler to manage it.
 type Job struct {
 	client.Job
 	client.Request
 	Mark          client.Mark
 	Configuration cluster.Configuration // zero: none
 	Placement     cluster.Placement
-	// Trouble is the reason why a job that asks to take part cannot; empty if it takes part.
+	// Trouble is the reason why the scheduler cannot manage the job; empty if it can.
 	Trouble string
 }
 
-// Takes reports whether the job takes part.
+// Takes reports whether the scheduler manages the job.
 func (j *Job) Takes() bool { return j.Trouble == "" }
 
 // An Observation is the state of a partition: jobs, nodes and free GPUs.
 type Observation struct {
 	At time.Time
-	// Jobs take part, or ask to, and have not ended; by number.
+	// Jobs are the unfinished jobs that ask to be managed, by number.
 	Jobs []Job
-	// Others are the other waiting jobs of the partition, including those in Jobs that cannot take part.
+	// Others are the other waiting jobs of the partition, and those in Jobs that cannot be managed.
 	Others []client.Job
-	// Ended are jobs that took part, until Slurm forgets them.
+	// Ended are managed jobs that ended, until Slurm forgets them.
 	Ended []Job
-	// Load are other jobs that hold GPUs, in any partition; by number.
+	// Load are jobs of any partition that hold GPUs and are not managed, by number.
 	Load []Job
-	// A node that is unusable has only the GPUs that jobs hold.
+	// Nodes are the nodes of the partition. An unusable node has only the GPUs that jobs hold.
 	Nodes []cluster.Node
 	// Unused explains, for people, which nodes with GPUs are not used.
 	Unused []string
-	// Epoch is the highest epoch in any job's mark; 0: none.
+	// Epoch is the highest Mark.Epoch of any job, which numbers the schedulers that wrote marks; 0: none.
 	Epoch int64
 }
 
-// observe computes the state of the partition in b from Slurm's jobs and nodes.
 func observe(at time.Time, jobs []client.Job, nodes []client.Node, b *Bounds) *Observation {
 	o := &Observation{At: at}
 	types := map[string]string{}
@@ -84,7 +83,7 @@ func (*Observation) held(lists ...[]Job) map[cluster.NodeID]int {
 	return sum
 }
 
-// Shared returns the nodes without the GPUs that other jobs (Load) hold.
+// Shared returns the nodes without the GPUs that the jobs in Load hold.
 func (o *Observation) Shared() []cluster.Node {
 	load := o.held(o.Load)
 	var all []cluster.Node
@@ -173,8 +172,8 @@ func (j *Job) Running() bool {
 	return j.State == client.Running && !slices.Contains(j.Flags, "COMPLETING")
 }
 
-// Wants returns the number of GPUs that a job requests or holds. For a waiting job it uses the request per node,
-// because Slurm 22.05 shows an outdated sum after an update.
+// Wants returns the number of GPUs that a job requests or holds. For a waiting job it computes the sum from the request
+// per node, because Slurm 22.05 shows an outdated sum after an update.
 func Wants(j client.Job) int {
 	each := j.PerNode.Total() * max(1, j.Needed)
 	if n := j.GPUs.Total(); n > 0 && (each == 0 || !j.Waits()) {
@@ -183,7 +182,6 @@ func Wants(j client.Job) int {
 	return each
 }
 
-// typeOf returns the GPU type that a job requests, or "" for any type.
 func typeOf(j *client.Job) string {
 	for _, of := range []client.GPUs{j.GPUs, j.PerNode} {
 		for _, t := range of.Types() {
@@ -245,7 +243,7 @@ func (o *Observation) node(n *client.Node, b *Bounds, held map[cluster.NodeID]in
 
 const unnamed = "gpu"
 
-// GPUType converts the name of a GPU type in Slurm.
+// GPUType converts Slurm's name of a GPU type.
 func GPUType(t string) cluster.GPUType { return cluster.GPUType(cmp.Or(t, unnamed)) }
 
 // whyBarred returns the reason why Slurm would not start a waiting job even if nodes were free. It is "" if the job only

@@ -11,13 +11,13 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Slurm reads a Slurm cluster and sends it commands.
+// A Slurm reads a Slurm cluster and sends commands to it.
 type Slurm interface {
 	Commands
 	Reader
 }
 
-// Recommend returns what the scheduler would do with each job that has opted in, and the observed state.
+// Recommend returns what the scheduler would do with each job that has asked to be managed, and the observed state.
 func Recommend(ctx context.Context, s Slurm, c *Config) ([]Advice, *Observation, error) {
 	o, err := lookAt(ctx, s, c.bounds())
 	if err != nil {
@@ -39,7 +39,6 @@ type Orderer struct {
 	said   string
 }
 
-// newOrderer returns an Orderer. It calls read for the configuration now and in every round.
 func newOrderer(s Slurm, read func() (*Config, error), log *slog.Logger) (*Orderer, error) {
 	c, err := read()
 	if err != nil {
@@ -159,8 +158,7 @@ func (r *Orderer) release(ctx context.Context) error {
 	return err
 }
 
-// ReleasePartition undoes the changes that any scheduler has made to jobs of the partition, and returns the number of
-// commands.
+// ReleasePartition undoes the changes of any scheduler to jobs of the partition, and returns the number of commands.
 func ReleasePartition(ctx context.Context, s Slurm, c *Config, log *slog.Logger) (int, error) {
 	o, err := lookAt(ctx, s, c.bounds())
 	if err != nil {

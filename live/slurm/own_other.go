@@ -7,5 +7,4 @@ import (
 	"os"
 )
 
-// own makes a folder. Permissions are not checked: Slurm's schedulers run on Linux.
 func own(folder string, mode fs.FileMode) error { return os.MkdirAll(folder, mode) }

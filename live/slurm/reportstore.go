@@ -41,8 +41,8 @@ const suffix = ".json"
 
 func (f reportStore) path(id job.ID) string { return filepath.Join(string(f), string(id)+suffix) }
 
-// Load returns the record of job id. It is zero if there is none, or if it is of an earlier job with this number, whose
-// token differs.
+// Load returns what the program of job id reported. It is zero if nothing is stored, or if the token shows that an
+// earlier job had this number.
 func (f reportStore) Load(id job.ID, token string) (programState, error) {
 	if f == "" || token == "" {
 		return programState{}, nil
@@ -67,7 +67,7 @@ func (f reportStore) Load(id job.ID, token string) (programState, error) {
 	return r, nil
 }
 
-// Save stores the record of a job atomically.
+// Save stores what the program of a job reported, atomically.
 func (f reportStore) Save(id job.ID, r *programState) error {
 	if f == "" {
 		return nil

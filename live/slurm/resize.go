@@ -129,7 +129,6 @@ func tres(j *Job, p cluster.Placement) string {
 	return fmt.Sprintf("gres:gpu:%d", p[0].GPUs)
 }
 
-// isEven reports whether a placement has the same number of GPUs on each of its nodes.
 func isEven(p cluster.Placement) bool {
 	return !slices.ContainsFunc(p, func(s cluster.Share) bool { return s.GPUs != p[0].GPUs })
 }

@@ -22,8 +22,8 @@ type Service struct {
 	Tool  string // name and version, for journals
 }
 
-// Run schedules until ctx is done or another scheduler takes over, and returns the reason. When the mode changes and at
-// the end it undoes its changes, unless another scheduler has taken over.
+// Run schedules until ctx is done or another scheduler takes over, and returns the reason. It undoes its changes when
+// the mode changes and at the end, unless another scheduler has taken over.
 func (s *Service) Run(ctx context.Context) error {
 	for {
 		c, err := s.Read()

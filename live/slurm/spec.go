@@ -11,11 +11,10 @@ import (
 // Restart is the assumed duration of a restart, until one has been measured.
 const Restart = time.Minute
 
-// jobID returns the job ID for a Slurm job.
 func jobID(id client.ID) job.ID { return job.ID(id.String()) }
 
-// Spec returns the job's specification for the scheduler. The running time is assumed to be the time limit. For an
-// elastic job, this is the time on its minimum of GPUs; on more GPUs the time is proportionally shorter.
+// Spec returns the job's specification for the scheduler. It assumes that the job runs for its time limit: an elastic
+// job on its minimum of GPUs, and proportionally shorter on more.
 func (j *Job) Spec() *job.Spec {
 	s := &job.Spec{
 		ID: jobID(j.ID), Name: j.Name, User: j.User, Queue: j.Partition, Class: j.Class, GPUs: Wants(j.Job),

@@ -7,10 +7,8 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A verb is the kind of a step, such as hold.
 type verb uint8
 
-// The verbs.
 const (
 	Update verb = iota // changes settings
 	Hold
@@ -21,10 +19,9 @@ const (
 
 var verbNames = [...]string{"update", "hold", "release", "requeuehold", "notice"}
 
-// String returns the verb, by scontrol's name if it has one.
+// String returns the verb, if possible as scontrol's command.
 func (v verb) String() string { return verbNames[v] }
 
-// A step is one command about one job.
 type step struct {
 	Job      client.ID
 	Verb     verb

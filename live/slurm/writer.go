@@ -11,13 +11,13 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Writer sends commands to Slurm, within a limit per minute. It repeats refused commands after a pause. It is safe
-// for concurrent use.
+// A Writer sends commands to Slurm, at most PerMinute a minute, and repeats refused ones after a pause. It is safe for
+// concurrent use.
 type Writer struct {
 	Slurm Commands
 	// PerMinute is the limit of commands per minute.
 	PerMinute int
-	// Dry only logs the steps.
+	// Dry logs commands instead of sending them.
 	Dry bool
 	Log *slog.Logger
 
@@ -39,7 +39,6 @@ func keyOf(s *step) key {
 	return k
 }
 
-// A refusal is a step that Slurm has refused.
 type refusal struct {
 	Message string // Slurm's message
 	Times   int    // in a row
@@ -55,13 +54,12 @@ const (
 	firstPause = 30 * time.Second
 )
 
-// Reasons for which a step is not sent.
 var (
 	ErrBusy    = errors.New("the limit of commands per minute is reached")
 	ErrRefused = errors.New("refused by Slurm")
 )
 
-// Do sends Slurm the commands of one step, a change of one job. It returns ErrBusy if the limit per minute is reached, and
+// Do sends Slurm the commands of one step, a change of one job. It returns ErrBusy at the limit per minute, and
 // ErrRefused, wrapped, if Slurm refuses the step or refused it recently. Any other error comes from ctx, or means that
 // Slurm does not answer.
 func (w *Writer) Do(ctx context.Context, s *step) error {
@@ -126,7 +124,7 @@ func (w *Writer) reject(k key, err error) error {
 	return fmt.Errorf("%w: %w", ErrRefused, err)
 }
 
-// Forget deletes the refusals that are stored for jobs for which keep returns false.
+// Forget deletes the stored refusals of jobs for which keep returns false.
 func (w *Writer) Forget(keep func(client.ID) bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

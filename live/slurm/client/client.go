@@ -21,11 +21,11 @@ type Client struct {
 	Run Runner
 	// Text requests text instead of JSON.
 	Text bool
-	// OnlyJSON makes Jobs return ErrText instead of reading text, in which the name of a job can imitate other
-	// jobs and fields. Set it before acting on the result.
+	// OnlyJSON makes Jobs return ErrText instead of reading text, in which a job's name can imitate other jobs and
+	// fields. Set it if you act on the result.
 	OnlyJSON bool
 	// Slow is how long a JSON answer may take; 0: no limit. After a slower one the client requests text, which
-	// takes half as long, until it meets text that cannot be parsed, such as a name with a line break.
+	// takes half as long, until some text cannot be parsed.
 	Slow time.Duration
 	slow atomic.Bool // the last JSON answer took longer than Slow
 }
@@ -95,8 +95,8 @@ func (c *Client) QOS(ctx context.Context) ([]QOS, error) {
 	return asked(ctx, c, Command{Name: "sacctmgr", Args: []string{"-n", "-P", "show", "qos", "format=" + QOSColumns}}, ParseQOS)
 }
 
-// Accounting returns the runs of jobs from the time start on, without job steps, from slurmdbd. The columns are
-// separated by a new random text, which no job name can contain.
+// Accounting returns the runs of jobs since start, without job steps, from slurmdbd. The columns are separated by a new
+// random text, which no job name can contain.
 func (c *Client) Accounting(ctx context.Context, start time.Time) ([]Run, error) {
 	separator := "," + rand.Text() + ","
 	return asked(ctx, c, Command{Name: "sacct", Args: []string{

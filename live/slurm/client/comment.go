@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Prefix is the beginning of job comments that are addressed to the scheduler.
+// Prefix begins the job comments that are addressed to the scheduler.
 const Prefix = "oxgang:"
 
 // A Part states what the scheduler may do with a job.
@@ -122,7 +122,7 @@ func (r *Request) check() error {
 	return nil
 }
 
-// String formats the request in the form that ParseRequest reads. It is "" if the job does not take part.
+// String formats the request for ParseRequest, or returns "" if the job does not ask to be managed.
 func (r Request) String() string {
 	if r.Part == None {
 		return ""
@@ -143,7 +143,7 @@ func (r Request) String() string {
 	return text
 }
 
-// GPUTypes returns the allowed types; none: any.
+// GPUTypes returns the GPU types that the job allows; none: any.
 func (r Request) GPUTypes() []cluster.GPUType {
 	if r.Type == "" {
 		return nil

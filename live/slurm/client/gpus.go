@@ -41,9 +41,8 @@ const mostGPUs = 1 << 20
 // gpuNumber is "gpu" in Slurm before 19.05 without the plugin.
 const gpuNumber = "7696487"
 
-// ParseGPUs returns the GPUs in a list of generic resources, in any of Slurm's formats: "gpu:8", "gpu:a100:8(S:0-1)",
-// "gres:gpu:a100:4", "gres/gpu:a100=8,gres/gpu=8", "gpu". In the fourth format, the number without a type includes the
-// GPUs that have a type.
+// ParseGPUs returns the GPUs in a list of generic resources, in any of Slurm's formats, such as "gpu:a100:8(S:0-1)" or
+// "gres/gpu:a100=8,gres/gpu=8". In the second one, the number without a type includes the GPUs that have a type.
 func ParseGPUs(list string) (GPUs, error) {
 	g, all := GPUs{}, -1
 	for item := range strings.SplitSeq(outsideBrackets(list), ",") {

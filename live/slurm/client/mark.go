@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// A Mark is the record about a job that the scheduler stores in the job's AdminComment. The zero value belongs to a job
-// that the scheduler has not changed.
+// A Mark is what the scheduler stores in a job's AdminComment. The zero value is the Mark of a job that the scheduler
+// has not changed.
 type Mark struct {
 	Ordered    bool
 	Nice       int
@@ -28,8 +28,8 @@ const mostNice = 2147483645
 // ErrForeign is returned for an AdminComment that the scheduler did not write.
 var ErrForeign = errors.New("its AdminComment was not written by the scheduler")
 
-// ParseMark parses an AdminComment. It returns ErrForeign, wrapped, if the scheduler did not write it. An empty text
-// gives the zero Mark.
+// ParseMark parses an AdminComment; "" gives the zero Mark. It returns ErrForeign, wrapped, if the scheduler did not
+// write it.
 func ParseMark(text string) (Mark, error) {
 	if text == "" {
 		return Mark{}, nil

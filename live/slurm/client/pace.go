@@ -63,14 +63,14 @@ type Pace struct {
 	now         time.Duration
 }
 
-// DefaultPace returns a Pace that reads every 2 s during changes and every 30 s otherwise. It reads less often if a
-// read takes more than 2 % of the interval.
+// DefaultPace returns a Pace that reads every 2 s during changes and every 30 s otherwise, and less often if reading
+// takes more than 2 % of the time.
 func DefaultPace() *Pace {
 	return &Pace{Least: 2 * time.Second, Most: 30 * time.Second, Share: 0.02}
 }
 
-// Next returns how long to wait after a read. took is the duration of the read; changed states whether it found
-// changes.
+// Next returns how long to wait after a read. took is the duration of the read; changed states whether the state
+// differed.
 func (p *Pace) Next(took time.Duration, changed bool) time.Duration {
 	if changed || p.now == 0 {
 		p.now = p.Least

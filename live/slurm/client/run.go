@@ -21,7 +21,6 @@ type Command struct {
 // A Runner runs a command and returns its standard output. If the command fails, the error is an *Error.
 type Runner func(ctx context.Context, cmd Command) ([]byte, error)
 
-// Reasons for which a command fails.
 var (
 	ErrNoCommand   = errors.New("not in PATH")
 	ErrUnreachable = errors.New("slurmctld or slurmdbd does not answer")
@@ -88,7 +87,7 @@ var known = []struct {
 	{"Job/step already", ErrEnded},
 }
 
-// Failed returns the error of a command that printed complaint and exited with err.
+// Failed returns the error of a command that ended with error err and printed complaint.
 func Failed(command, complaint string, err error) *Error {
 	e := &Error{Command: command, Message: words(command, complaint), Err: err}
 	for _, k := range known {

@@ -86,8 +86,8 @@ func (j *ElasticJob) Options(perNode int) ([]string, error) {
 	return all, nil
 }
 
-// MostGPUs returns the largest number of GPUs of any node of the partition that has one of the given GPU types. An
-// empty list means any type. It returns 0 if there is no such node.
+// MostGPUs returns the largest number of GPUs on a node of the partition with one of the given GPU types (none: any),
+// or 0 without such a node.
 func MostGPUs(nodes []Node, partition string, types []string) int {
 	most := 0
 	for i := range nodes {

@@ -59,13 +59,12 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 // A Target selects which processes get a signal.
 type Target string
 
-// Targets of a signal.
 const (
 	Steps Target = ""        // started by srun
 	Batch Target = "--batch" // only the batch script
 )
 
-// Signal sends the signal called name, such as USR1, to those processes of a job that target selects.
+// Signal sends the signal called name, such as USR1, to the processes of a job that target selects.
 func (c *Client) Signal(ctx context.Context, id ID, name string, target Target) error {
 	args := []string{"--signal=" + name}
 	if target != Steps {

@@ -26,8 +26,8 @@ type Slurm struct {
 	// Before and After are called around every command that changes something. An error of Before prevents the
 	// command.
 	Before, After func(command string) error
-	// Refuse returns the message with which a command is refused; empty: it is not. Use Refusing to change it
-	// while a scheduler runs.
+	// Refuse returns the message with which a command is refused, or "". Change it with Refusing while a scheduler
+	// runs.
 	Refuse func(command string) string
 
 	mu    sync.Mutex
@@ -108,8 +108,8 @@ func (s *Slurm) LoseState() {
 	s.jobs = nil
 }
 
-// Older simulates that slurmctld was killed and restored an older state, in which the running job id still waits. The
-// job's program is gone.
+// Older simulates a slurmctld that was killed and restored an older state, in which the running job id still waits and
+// its program has ended.
 func (s *Slurm) Older(id client.ID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,7 +167,7 @@ func (s *Slurm) Down(down bool) {
 	s.down = down
 }
 
-// SetNode sets the state of a node. The state DOWN requeues the jobs on it, or ends them if they cannot be requeued.
+// SetNode sets the state of a node. DOWN requeues the jobs on it, or ends them if they cannot be requeued.
 func (s *Slurm) SetNode(name, state string, flags ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

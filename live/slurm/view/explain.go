@@ -18,9 +18,9 @@ import (
 // ErrUnknown marks a job that Slurm does not show.
 var ErrUnknown = errors.New("Slurm shows no such job") //nolint:staticcheck // Slurm is a name
 
-// Explain returns the status of the jobs that id names, in any notation of Slurm: 12, 12_3, 12_[2-9%4] or 12+1. For an
-// array or a heterogeneous job, 12 means all of it. runs are past runs; if there are none, noPast states why. It
-// returns ErrUnknown, wrapped, if there is no such job.
+// Explain returns the status of the jobs that id names in Slurm's notation: 12, 12_3, 12_[2-9%4] or 12+1; 12 includes
+// all tasks and components. runs are past runs; if there are none, noPast states why. It returns ErrUnknown, wrapped,
+// if there is no such job.
 func Explain(l *Look, runs []client.Run, noPast, id string) (*status.Status, error) {
 	var past *History
 	if noPast == "" {

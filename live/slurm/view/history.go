@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// A History has the durations of past runs, from which the end of running jobs is estimated.
+// A History has the durations of past runs of jobs, to estimate when running jobs end.
 type History struct {
 	took map[class][]time.Duration // completed runs, sorted
 }

@@ -41,7 +41,6 @@ func Take(ctx context.Context, c *client.Client, now func() time.Time) (*Look, e
 	return l, l.check()
 }
 
-// mostApart is how far the clocks of this machine and slurmctld may differ.
 const mostApart = 5 * time.Minute
 
 func (l *Look) check() error {

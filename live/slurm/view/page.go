@@ -14,8 +14,8 @@ import (
 
 const month = 30 * 24 * time.Hour
 
-// Page returns the live page of a Slurm cluster. past may be nil; noPast then states why there are no past runs.
-// meter measures the use of GPUs; it may be nil.
+// Page returns the live page of a Slurm cluster. past may be nil; noPast then states why there are no past runs. meter
+// measures the use of GPUs, and may be nil.
 func Page(c *client.Client, past *History, noPast string, meter *gpuuse.Meter) *page.Watched {
 	var last atomic.Pointer[Look]
 	w := page.NewWatched(func(ctx context.Context) (*status.Status, error) {
@@ -50,8 +50,8 @@ func (l *Look) owner() func(*gpuuse.Sample) job.ID {
 	return func(s *gpuuse.Sample) job.ID { return jobs[place{gpuuse.Host(s.Node), s.Index}] }
 }
 
-// Open returns the live page of the Slurm cluster whose commands are in PATH, once Slurm answers. Until ctx is done, it
-// reads the state at the intervals of client.DefaultPace.
+// Open returns the live page of the Slurm cluster whose commands are in PATH, once Slurm answers. It reads the state at
+// the intervals of client.DefaultPace until ctx is done.
 func Open(ctx context.Context, meter *gpuuse.Meter) (*page.Watched, error) {
 	c, none := &client.Client{Run: client.Limited(client.Exec, client.DefaultPerMinute)}, ""
 	runs, err := c.Accounting(ctx, time.Now().Add(-month))
