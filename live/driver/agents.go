@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// An Agents receives the messages of training programs and passes them to a backend. It implements agentapi.Jobs except
-// the method Job, with which the backend checks tokens.
+// An Agents passes the messages of training programs to a backend. It implements agentapi.Jobs except the method Job,
+// with which the backend checks tokens.
 type Agents struct {
 	feed  *Feed
 	every time.Duration
@@ -20,14 +20,14 @@ type Agents struct {
 	saved func(id job.ID)
 }
 
-// NewAgents returns Agents for the jobs of Feed f. Programs report once per interval. find records that a job sent a
-// message, and returns the job's start, or agentapi.ErrUnknown, ErrGeneration or ErrLater; it is called while f is
+// NewAgents returns Agents for the jobs of Feed f, whose programs report once per interval. For each message, find
+// returns the current start of the job, or agentapi.ErrUnknown, ErrGeneration or ErrLater; it is called while f is
 // locked. saved, if not nil, is called after each Hello and Checkpoint, while f is not locked.
 func NewAgents(f *Feed, interval time.Duration, find func(id job.ID, generation int) (Program, *Start, error), saved func(id job.ID)) *Agents {
 	return &Agents{f, interval, find, saved}
 }
 
-// A Program handles the messages of one start of a job. Its methods are called while the Feed is locked.
+// A Program handles the messages of one start (launch) of a job. Its methods are called while the Feed is locked.
 type Program interface {
 	// Hello returns the updated description of the job.
 	Hello(h *agentapi.Hello) (*job.Spec, error)
@@ -35,7 +35,7 @@ type Program interface {
 	Checkpoint(c *agentapi.Checkpoint) error
 }
 
-// A Start describes one start of a job, as known when a message arrives.
+// A Start describes one start (launch) of a job, as known when a message of its program arrives.
 type Start struct {
 	Least, Most int            // number of workers that it may have; Most is 0 if unknown
 	Planned     time.Time      // time of the decision; zero unless the time to start is still to be measured
@@ -115,7 +115,7 @@ func (s *Start) batch(row *policy.Job) agentapi.Batch {
 	return agentapi.ToTrain(s.Batch, row, s.Allocation, s.GPUs)
 }
 
-// OtherGeneration returns the error for a message from start number sent of a job whose current start is number
+// OtherGeneration returns the error for a message from start number sent of a job whose current start has number
 // present.
 func OtherGeneration(sent, present int) error {
 	return fmt.Errorf("%w: the message is from generation %d, the current one is %d", agentapi.ErrGeneration, sent, present)

@@ -17,9 +17,8 @@ const longestAnswer = 10 * time.Second
 // ErrBusy reports that another what-if question is being answered.
 var ErrBusy = errors.New("another question is being answered; ask again soon")
 
-// Ask answers a what-if question by simulating from a copy of the last round's state. It answers one question at a
-// time, on one processor. After 10 s it returns what the simulation has found until then. Errors: ErrBusy, and the
-// errors of whatif.Ask.
+// Ask answers a what-if question by simulating from the state after the last round, on one processor and for at most 10
+// s. It answers one question at a time. Errors: ErrBusy, and the errors of whatif.Ask.
 func (d *Driver) Ask(ctx context.Context, q whatif.Question) (*whatif.Answer, error) {
 	return inTurn(ctx, d, func(ctx context.Context) (*whatif.Answer, error) { return d.ahead.Ask(ctx, q) })
 }
@@ -27,8 +26,8 @@ func (d *Driver) Ask(ctx context.Context, q whatif.Question) (*whatif.Answer, er
 // longestTrial bounds the simulation for a job on trial, and the search for a change that helps.
 const longestTrial = 2 * time.Second
 
-// Try returns when a job would start if it were submitted now. Nothing is submitted or recorded. Try and Ask are not
-// answered at the same time. Errors: ErrBusy, and the errors of whatif.Predictor.Try.
+// Try returns when a job would start if it were submitted now. Nothing is submitted or recorded. It also counts as a
+// question: errors are ErrBusy, and the errors of whatif.Predictor.Try.
 func (d *Driver) Try(ctx context.Context, spec *job.Spec) (*whatif.TrialAnswer, error) {
 	return inTurn(ctx, d, func(ctx context.Context) (*whatif.TrialAnswer, error) {
 		ctx, stop := context.WithTimeout(ctx, longestTrial)
@@ -42,7 +41,6 @@ func (d *Driver) Try(ctx context.Context, spec *job.Spec) (*whatif.TrialAnswer, 
 	})
 }
 
-// lastRound returns the predictor, and a Decider for the last round; nil if it cannot be decided again.
 func (d *Driver) lastRound(ctx context.Context) (*whatif.Predictor, counterfactual.Decider) {
 	if s, _ := d.ahead.Last(); s == nil {
 		c := d.backend.Cluster()
@@ -60,7 +58,6 @@ func (d *Driver) lastRound(ctx context.Context) (*whatif.Predictor, counterfactu
 	return d.ahead, last.decider
 }
 
-// inTurn calls answer if no other question is being answered, for at most longestAnswer.
 func inTurn[A any](ctx context.Context, d *Driver, answer func(context.Context) (*A, error)) (a *A, err error) {
 	if d.ahead == nil {
 		return nil, errors.New("predictions are switched off in this queue")

@@ -24,15 +24,15 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Backend runs the jobs of one queue. It sends events to the scheduler and carries out the scheduler's actions. It
-// receives each round.
+// A Backend runs the jobs of one queue. It sends events to the scheduler, carries out the scheduler's actions, and
+// observes each round.
 type Backend interface {
 	scheduler.Backend
 	scheduler.Observer
 	// Cluster returns the current nodes, for the header of the journal.
 	Cluster() *cluster.Cluster
-	// Follow sets the time between regular rounds, and a function that returns the scheduler's view of its jobs
-	// after the actions of the last round. It is called once, before the first round.
+	// Follow is called once, before the first round. It sets the time between regular rounds, and a function that
+	// returns the scheduler's view of its jobs after the actions of the last round.
 	Follow(round time.Duration, jobs func(now time.Time) []*policy.Job)
 	// ClockMoved returns by how much the machine's clock was set forward since the Backend was opened; negative if
 	// back.
@@ -41,8 +41,8 @@ type Backend interface {
 	Execute(ctx context.Context) error
 }
 
-// A Driver runs the scheduler of one queue with one Backend. Its methods may be called concurrently after Attach,
-// unless their comments state otherwise.
+// A Driver runs the scheduler of one queue with one Backend. After Attach its methods are safe for concurrent use,
+// unless stated otherwise.
 type Driver struct {
 	o         Options
 	digest    *digest    // nil without Options.Digest
@@ -74,8 +74,8 @@ func New(o Options) *Driver {
 	return d
 }
 
-// Attach creates the scheduler for Backend b and starts the journal. stopping returns the GPUs, by type, of processes
-// that should have stopped but have not; it is used for metrics.
+// Attach creates the scheduler for Backend b and starts the journal. stopping returns, for metrics, the GPUs by type of
+// processes that should have stopped but have not.
 func (d *Driver) Attach(b Backend, stopping func() map[cluster.GPUType]int) error {
 	d.backend = b
 	p, placer, err := d.o.newPolicy()
@@ -186,7 +186,7 @@ func (d *Driver) Journal() string {
 	return d.record.Path()
 }
 
-// Trouble describes a problem of the journal, the policy or the clock. It returns "" if there is none.
+// Trouble describes a problem of the journal, the policy or the clock, or returns "".
 func (d *Driver) Trouble() string {
 	if d.record != nil {
 		if err := d.record.Trouble(); err != nil {
@@ -213,7 +213,7 @@ func NewMetrics(tool string) (*prometheus.Registry, *monitor.Metrics, error) {
 }
 
 // ServeMetrics answers GET /metrics until ctx is done, and then returns nil. It refuses requests whose Host header
-// names another machine, because a web page could read the metrics with them (DNS rebinding).
+// names another machine, against DNS rebinding by web pages.
 func ServeMetrics(ctx context.Context, l net.Listener, r *prometheus.Registry) error {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", ownHost(promhttp.HandlerFor(r, promhttp.HandlerOpts{Registry: r})))

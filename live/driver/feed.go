@@ -13,7 +13,7 @@ import (
 )
 
 // A Feed passes the events of a backend to its scheduler, and stores the last snapshot and plan. A backend that embeds
-// it has all methods of Backend except Cluster, Do and Execute. Its lock also guards the backend's data.
+// a Feed only lacks the methods Cluster, Do and Execute. The Feed's lock also guards the backend's data.
 type Feed struct {
 	sync.Mutex
 	Events   *Queue
@@ -54,14 +54,14 @@ func (f *Feed) ClockMoved() time.Duration {
 	return f.Events.ClockMoved()
 }
 
-// Drain stops the scheduler when no job is left and background work has ended: Next then returns io.EOF.
+// Drain stops the scheduler, by io.EOF from Next, once no job and no background work is left.
 func (f *Feed) Drain() {
 	f.Lock()
 	defer f.Unlock()
 	f.Events.Drain()
 }
 
-// End stops the scheduler with the error why: all later calls of Next return it. Call it while the Feed is locked.
+// End stops the scheduler: all later calls of Next return the error why. Call it while the Feed is locked.
 func (f *Feed) End(why error) {
 	f.ends = why
 	f.Events.Wake()
@@ -75,7 +75,7 @@ func (f *Feed) Next(ctx context.Context, deadline time.Time) (scheduler.Event, e
 	return Wait(ctx, f.Events.Woken(), func() (scheduler.Event, time.Duration, error) { return f.Take(deadline) })
 }
 
-// Take returns the next event. If there is none, it returns how long to wait for one, or 0 if the deadline has passed.
+// Take returns the next event or, if there is none, how long to wait for one; 0 means that the deadline has passed.
 func (f *Feed) Take(deadline time.Time) (scheduler.Event, time.Duration, error) {
 	f.Lock()
 	defer f.Unlock()
@@ -114,7 +114,7 @@ func (f *Feed) LastRound() (*policy.Snapshot, *policy.Plan) {
 	return f.Snapshot, f.Plan
 }
 
-// A Draft receives those actions of a round that change jobs or nodes.
+// A Draft receives the actions of a round that change jobs or nodes.
 type Draft interface {
 	Preempt(a scheduler.Preempt) error
 	Run(a *scheduler.Run) error
@@ -122,8 +122,8 @@ type Draft interface {
 	Nodes(a scheduler.Action) error
 }
 
-// Apply passes the actions of a round to draft d, up to the first error, and starts background work. A request to
-// profile a job succeeds at once, because agents measure jobs while they train. Call it while the Feed is locked.
+// Apply passes the actions of a round to draft d, up to the first error, and starts background work. Requests to
+// profile a job succeed at once, because agents measure jobs while they train. Call it while the Feed is locked.
 func (f *Feed) Apply(ctx context.Context, actions []scheduler.Action, d Draft) error {
 	for _, a := range actions {
 		var err error
@@ -149,7 +149,7 @@ func (f *Feed) Apply(ctx context.Context, actions []scheduler.Action, d Draft) e
 	return nil
 }
 
-// Repeat calls pass at once, then once per interval and when the channel Work receives an item, until ctx is done.
+// Repeat calls pass at once, then once per interval and whenever the channel Work receives an item, until ctx is done.
 func (f *Feed) Repeat(ctx context.Context, interval time.Duration, pass func()) error {
 	tick := time.NewTicker(interval)
 	defer tick.Stop()

@@ -39,7 +39,7 @@ func partOf(path string) (first string, number int) {
 	return path, 1
 }
 
-// JournalParts returns the paths of all existing files of the journal to which the file at path belongs, in order.
+// JournalParts returns the paths of all existing files of the journal to which path belongs, in order.
 func JournalParts(path string) ([]string, error) {
 	first, n := partOf(path)
 	if n == 1 && filepath.Ext(path) != extension {
@@ -132,8 +132,8 @@ func (d *digest) Round(s *policy.Snapshot, p *policy.Plan, acts []scheduler.Acti
 	d.w.Round(s, p, acts)
 }
 
-// Digest returns the SHA-256 of the journal written so far, in hexadecimal. Options.Digest must be set, and a Backend
-// attached.
+// Digest returns the SHA-256 of the journal written so far, in hexadecimal. It needs Options.Digest and an attached
+// Backend.
 func (d *Driver) Digest() string {
 	d.digest.mu.Lock()
 	defer d.digest.mu.Unlock()

@@ -15,14 +15,13 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A Prediction estimates when one job starts and ends, and states which change would help it.
+// A Prediction estimates when one job starts and ends, and which change would help the job.
 type Prediction struct {
 	ETA     whatif.ETA // relative to From
 	From    time.Time  // zero if ETA is not known
 	Unblock string     // cheapest change that would give it GPUs; empty if not known
 }
 
-// Limits on the cost of predictions.
 const (
 	longestLook = 10 * time.Second
 	simulates   = 3 * time.Second // part of a look for starts and ends
@@ -51,7 +50,7 @@ func newPredictor(log *slog.Logger, queue string) *predictor {
 	return &predictor{log: log, queue: queue, wake: make(chan struct{}, 1)}
 }
 
-// Predictions returns the last predictions, or nil before the first ones. The caller must not change the map.
+// Predictions returns the last predictions, or nil before the first ones. Do not change the map.
 func (d *Driver) Predictions() map[job.ID]Prediction {
 	if d.predictor == nil {
 		return nil

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Queue has the events that the scheduler has not processed yet, and the scheduler's time. It is not safe for
-// concurrent use, except the channel of Woken.
+// A Queue has the events that the scheduler has not processed yet, and the scheduler's time. Only the channel of Woken
+// is safe for concurrent use.
 type Queue struct {
 	// Round is the time between regular rounds; 0: the time since the last deadline.
 	Round time.Duration
@@ -31,7 +31,7 @@ type stamped struct {
 	ev scheduler.Event
 }
 
-// A Clock provides a Queue's time. Wall is the machine's clock, which an administrator may set. Elapsed is the
+// A Clock provides a Queue's time. Wall is the machine's clock, which an administrator may set; Elapsed is the
 // monotonic time since the Clock was made.
 type Clock struct {
 	Wall    func() time.Time
@@ -53,12 +53,12 @@ func NewQueueWithClock(c Clock) *Queue {
 	return q
 }
 
-// Present returns the time stamp for an event that happens now: the wall time at which the queue was made, plus the
-// time elapsed since.
+// Present returns the time of an event that happens now: the wall time when the queue was made, plus the time elapsed
+// since.
 func (q *Queue) Present() time.Time { return q.start.Add(q.clock.Elapsed()) }
 
-// Begin sets the scheduler's time to the present. Call it after all restored jobs have been added, so that the first
-// round includes them.
+// Begin sets the scheduler's time to the present. Call it after adding all restored jobs, so that the first round
+// includes them.
 func (q *Queue) Begin() { q.now, q.last = q.Present(), q.Present() }
 
 // ClockMoved returns by how much the machine's clock is ahead of Present. It is negative if the clock is behind.
@@ -92,7 +92,7 @@ func (q *Queue) Drop(matches func(scheduler.Event) bool) {
 	q.items = slices.DeleteFunc(q.items, func(s stamped) bool { return matches(s.ev) })
 }
 
-// Take removes the next event and sets the scheduler's time to the event's. It returns nil if there is no event until
+// Take removes the next event and sets the scheduler's time to the event's time. It returns nil if no event is before
 // deadline.
 func (q *Queue) Take(deadline time.Time) scheduler.Event {
 	if len(q.items) == 0 || q.items[0].at.After(deadline) {
@@ -110,7 +110,7 @@ func (q *Queue) Take(deadline time.Time) scheduler.Event {
 func (q *Queue) Until(deadline time.Time) time.Duration { return deadline.Sub(q.Present()) }
 
 // Pass returns the time from now until deadline. If deadline has passed, it returns 0 and sets the scheduler's time to
-// deadline. If deadline was missed by a round or more (Queue.Round), it sets the time to the present instead.
+// deadline, or to the present if deadline was missed by a round or more (Queue.Round).
 func (q *Queue) Pass(deadline time.Time) time.Duration {
 	wait := q.Until(deadline)
 	if wait > 0 {
@@ -127,8 +127,8 @@ func (q *Queue) Pass(deadline time.Time) time.Duration {
 	return 0
 }
 
-// Wait waits for the next event. It calls take until take returns an event, an error or a wait of 0. Between calls it
-// waits for as long as take requests, or until woken receives an item.
+// Wait waits for the next event. It calls take until this returns an event, an error or a wait of 0. Between calls it
+// waits as long as take requests, or until woken receives an item.
 func Wait(ctx context.Context, woken <-chan struct{}, take func() (scheduler.Event, time.Duration, error)) (scheduler.Event, error) {
 	for {
 		ev, wait, err := take()
@@ -148,7 +148,7 @@ func Wait(ctx context.Context, woken <-chan struct{}, take func() (scheduler.Eve
 	}
 }
 
-// Wake puts an item into a channel that has room for one, unless the channel is full.
+// Wake puts an item into a channel with room for one, unless the channel is full.
 func Wake(waiting chan<- struct{}) {
 	select {
 	case waiting <- struct{}{}:
@@ -161,7 +161,7 @@ type ending struct {
 	computing int // background tasks that run
 }
 
-// Compute runs work in a new goroutine. When it ends, Compute locks lock and adds the result as an event.
+// Compute runs work in a new goroutine. When work ends, Compute locks lock and adds the result as an event.
 func (q *Queue) Compute(ctx context.Context, lock sync.Locker, work policy.Work) {
 	q.computing++
 	go func() {
@@ -182,8 +182,8 @@ func (q *Queue) Drain() {
 // Draining reports whether Drain was called.
 func (q *Queue) Draining() bool { return q.draining }
 
-// Over reports whether the backend can end after Drain: jobs, the number of remaining jobs, is 0, and there are no
-// events and no background work.
+// Over reports whether the backend can end after Drain: no jobs (jobs is their number), no events and no background
+// work are left.
 func (q *Queue) Over(jobs int) bool {
 	return q.draining && jobs == 0 && q.Len() == 0 && q.computing == 0
 }

@@ -18,20 +18,19 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// Default limits of a part.
 const (
 	PartBytes = 16 << 20
 	PartAge   = 24 * time.Hour
 )
 
-// unfinished ends the name of a part without a checkpoint yet.
 const unfinished = ".new"
 
-// A Recorder writes the journal of a run in several files, its parts, so that old ones can be deleted. It is a
+// A Recorder writes the journal of a run in several files, its parts, so that old parts can be deleted. It is a
 // scheduler.Observer and a whatif.Journal. If writing fails, scheduling continues and Trouble returns the error.
 type Recorder struct {
 	Start time.Time // of the run
-	// The next part begins with the first checkpoint after either limit. Set them before the first event.
+	// PartBytes and PartAge limit a part: the next one begins with the first checkpoint after either limit. Set
+	// them before the first event.
 	PartBytes int64
 	PartAge   time.Duration
 
@@ -48,8 +47,8 @@ type Recorder struct {
 	from  int64
 }
 
-// NewRecorder creates the journal of a run in directory dir. The file name is the start of the run. NewRecorder deletes
-// unfinished parts of an earlier run. It returns an error if the file exists or the directory does not.
+// NewRecorder creates the journal of a run in directory dir, named after the start of the run. It deletes unfinished
+// parts of an earlier run. It returns an error if the file exists or the directory does not.
 func NewRecorder(dir string, h journal.Header) (*Recorder, error) {
 	if err := sweep(dir); err != nil {
 		return nil, err
@@ -122,7 +121,7 @@ func (r *Recorder) Due(now time.Time) bool {
 	return now.Sub(r.begun) >= r.PartAge
 }
 
-// Checkpoint implements whatif.Journal. If the current part is large or old enough, it starts the next one. If this
+// Checkpoint implements whatif.Journal. If the current part is large or old enough, it starts the next one; if this
 // fails, the current part continues.
 func (r *Recorder) Checkpoint(now time.Time, m *scheduler.Memory, memory []byte) {
 	r.mu.Lock()
@@ -174,7 +173,6 @@ func (r *Recorder) Close() error {
 	return errors.Join(r.err, r.file.Close())
 }
 
-// copyRounds is the number of rounds between copies of the policy's state.
 const copyRounds = 64
 
 type redecider struct {

@@ -11,9 +11,9 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// Story explains why job id waits or runs now. It sets seen.At. If there is a prediction, it adds the cheapest helpful
-// change, and the expected start and end. It returns an *explain.UnknownJobError if the journal lacks the job, and an
-// error if no journal is written.
+// Story explains why job id waits or runs now, with the cheapest helpful change and the expected start and end if these
+// are predicted. It sets seen.At. It returns an *explain.UnknownJobError if the journal lacks the job, and an error if
+// no journal is written.
 func (d *Driver) Story(ctx context.Context, id job.ID, seen explain.LiveState) (*explain.Story, error) {
 	if d.record == nil {
 		return nil, errors.New("no journal is written")

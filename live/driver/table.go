@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// An Entry has those data of a job that all backends store.
+// An Entry has the data of a job that all backends store.
 type Entry struct {
 	ID     job.ID
 	Over   bool          // ended for good
@@ -33,8 +33,8 @@ type Table[E interface{ entry() *Entry }] struct {
 	freed, ended func(E)
 }
 
-// NewTable returns an empty Table with event queue q. Both functions are called while the Table is locked: freed when
-// the scheduler has processed that a job lost its GPUs, ended when it has processed that a job ended for good.
+// NewTable returns an empty Table with event queue q. The functions are called, while the Table is locked, when the
+// scheduler has processed that a job lost its GPUs (freed) or ended for good (ended).
 func NewTable[E interface{ entry() *Entry }](q *Queue, freed, ended func(E)) *Table[E] {
 	t := &Table[E]{ByID: map[job.ID]E{}, freed: freed, ended: ended}
 	t.Feed = &Feed{Events: q, Work: make(chan struct{}, 1), owner: owner{
@@ -72,7 +72,7 @@ func (t *Table[E]) Lose(e E, detail string) {
 	t.exit(e, scheduler.Lost, detail)
 }
 
-// RetractLoss removes the event of Lose from the queue, if it is still there, because the scheduler has planned a new
+// RetractLoss removes the event of Lose if the scheduler has not processed it, because the scheduler has planned a new
 // start of the job.
 func (t *Table[E]) RetractLoss(e E) {
 	e.entry().Lost = false
@@ -92,7 +92,7 @@ func (t *Table[E]) exit(e E, outcome scheduler.Outcome, detail string) {
 	t.Events.Emit(scheduler.Exited{Job: e.entry().ID, Outcome: outcome, Detail: detail})
 }
 
-// EndPending reports whether the end of job id has been reported, but not yet processed by the scheduler.
+// EndPending reports whether the scheduler has yet to process the reported end of job id.
 func (t *Table[E]) EndPending(id job.ID) bool {
 	return t.Events.Any(func(ev scheduler.Event) bool {
 		exit, ok := ev.(scheduler.Exited)
@@ -115,8 +115,7 @@ func (t *Table[E]) taken(ev scheduler.Event) {
 	}
 }
 
-// Rigid returns a copy of spec in which the job must have exactly gpus GPUs, the number that it holds. If gpus is 0, it
-// returns spec itself.
+// Rigid returns a copy of spec for a job that must have exactly gpus GPUs. If gpus is 0, it returns spec itself.
 func Rigid(spec *job.Spec, gpus int) *job.Spec {
 	if gpus == 0 {
 		return spec
