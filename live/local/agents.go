@@ -15,13 +15,13 @@ type agents struct {
 	b *Backend
 }
 
-// Agents returns the agent API of the backend's jobs.
+// Agents returns the API with which the training programs of jobs reach the backend.
 func (b *Backend) Agents() agentapi.Jobs {
 	return agents{driver.NewAgents(b.Feed, b.o.Report, b.agent, nil), b}
 }
 
-// Job implements agentapi.Jobs. The duration of the lookup reveals nothing about tokens, because the map hashes them
-// with a secret key.
+// Job implements agentapi.Jobs. The lookup's duration reveals nothing about tokens, because the map hashes them with a
+// secret key.
 func (a agents) Job(_ context.Context, token string) (job.ID, error) {
 	a.b.Lock()
 	defer a.b.Unlock()

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Backend runs jobs as processes of this machine. It is a scheduler.Backend, and an observer of its scheduler. Only
-// the scheduler's goroutine may call Next and Do; all other methods are safe for concurrent use.
+// A Backend runs jobs as processes of this machine. It is a scheduler.Backend and an observer of its scheduler. Only
+// the scheduler's goroutine may call Next and Do; other methods are safe for concurrent use.
 type Backend struct {
 	o       Options
 	folders statedir.Folders
@@ -52,7 +52,7 @@ type Live struct {
 	Spoke  bool
 	Silent bool // no message for long
 	Up     bool
-	// Trouble states why its processes do not match the plan; empty if they do.
+	// Trouble states why the job's processes do not match the plan; empty if they do.
 	Trouble string
 	Waits   time.Time // next start after a failure
 	// Withheld is the quota that keeps the job from the scheduler; empty: none.
@@ -77,18 +77,18 @@ func (b *Backend) Live() []Live {
 	return all
 }
 
-// Busy reports whether a job has not ended or still has processes. Once it is false, it remains false.
+// Busy reports whether a job has not ended or still has processes. Once false, it remains false.
 func (b *Backend) Busy(id job.ID) bool {
 	b.Lock()
 	defer b.Unlock()
 	return b.jobs.ByID[id] != nil
 }
 
-// Escapes is a sentence for users: what a job can do if no cgroup contains it.
+// Escapes tells users what a job can do if no cgroup contains it.
 const Escapes = "a detached process can keep its GPU after its job has ended; " +
 	"set Delegate=yes in systemd's unit, or serve --cgroup"
 
-// Caveat states which guarantee about jobs is missing, such as their containment, or "" if none is.
+// Caveat states which guarantee about jobs this machine lacks, such as containment, or "".
 func (b *Backend) Caveat() string {
 	if b.o.Cgroup == "" {
 		return "without a cgroup, " + Escapes

@@ -34,8 +34,8 @@ type gpu struct {
 	memory int64  // bytes
 }
 
-// FindMachine returns the GPUs, cores and memory of this machine, divided into slots. On a machine with GPUs, slots
-// must be a multiple of their number. 0 means one slot per GPU, or one per core on a machine without GPUs.
+// FindMachine returns the GPUs, cores and memory of this machine, divided into slots. With GPUs, slots must be a
+// multiple of their number. 0 means one slot per GPU, or per core without GPUs.
 func FindMachine(slots int) (Machine, error) {
 	m, err := host()
 	if err != nil {
@@ -104,7 +104,7 @@ func (m Machine) Workers() int {
 	return len(gpus)
 }
 
-// Node returns the machine as a node of a cluster. Its GPUs are the slots. Slots that share a GPU divide its memory.
+// Node returns the machine as a node of a cluster, whose GPUs are the slots. Slots that share a GPU divide its memory.
 func (m Machine) Node() cluster.Node {
 	n := cluster.Node{
 		ID: cluster.NodeID(m.Name), GPUType: m.Type, GPUMemory: m.GPUMemory,

@@ -68,9 +68,9 @@ func (d *draft) shrink(a scheduler.Run) {
 	}
 }
 
-// Run implements driver.Draft. It assigns the job's own slots first, then slots on other GPUs. If the slots change, the
-// job is started again, with a new generation number. A job that has ended gets no slots, because other jobs may use
-// them.
+// Run implements driver.Draft. It assigns the slots that the job already has first, then slots on other GPUs. If the
+// slots change, the job gets a new generation: it is started again. A job that has ended gets no slots, because other
+// jobs may use them.
 func (d *draft) Run(a *scheduler.Run) error {
 	p, e, err := d.planned(a.Job)
 	if err != nil {

@@ -142,7 +142,6 @@ func quotaOf(dir string) (float64, error) {
 	return float64(quota) / float64(period), nil
 }
 
-// read returns the words of a file, which must be that many; nil if the file is missing.
 func read(dir, name string, words int) ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, name))
 	if errors.Is(err, fs.ErrNotExist) {

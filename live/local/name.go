@@ -8,7 +8,6 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Words of a name that do not identify the GPU type.
 var (
 	makers = []string{"nvidia", "tesla", "geforce", "quadro", "graphics", "device"}
 	forms  = []string{"sxm", "pcie", "nvl", "hbm", "mig"}

@@ -14,9 +14,9 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Open returns a Backend with the state of the store. Unfinished jobs become events Restored, in the order in which
-// they were accepted, and their processes are adopted. If the store lacks jobs, starts or ends that the folders of jobs
-// show, Open changes nothing and returns an error that wraps statedir.ErrLost. The caller closes the store.
+// Open returns a Backend with the state of the store, which the caller closes. Unfinished jobs become events Restored
+// in the order of acceptance, and keep their processes. If the store lacks jobs, starts or ends that the folders of
+// jobs show, Open changes nothing and returns an error that wraps statedir.ErrLost.
 func Open(s *store.Store, o Options) (*Backend, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("local: %w", err)

@@ -10,7 +10,7 @@ import (
 type Options struct {
 	Dir     string // of the state directory, absolute
 	Machine Machine
-	// Supervisor is the command that runs supervisor.Main, without the directory.
+	// Supervisor is the command that runs supervisor.Main; the directory is appended.
 	Supervisor []string
 	Socket     string // unix socket of the agent API
 	URL        string // and its URL on loopback
@@ -19,9 +19,9 @@ type Options struct {
 	Grace time.Duration
 	// Report is the interval of agents' reports. Default 30 s (Sia §3.3.1).
 	Report time.Duration
-	// Quiet is the time after which a running program without messages counts as training. Default 1 min.
+	// Quiet is how long a running program may send no message until it counts as training. Default 1 min.
 	Quiet time.Duration
-	// Silence is the time without messages after which an agent's job counts as rigid. Default 5 min.
+	// Silence is how long an agent may send no message until its job counts as rigid. Default 5 min.
 	Silence  time.Duration
 	LogBytes int64 // of each log file; default 16 MiB
 	LogFiles int   // per job. Default 4

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// maxUnended limits the unfinished jobs of a user. Tests lower it.
 var maxUnended = 1000
 
 // Quotas limit how many GPUs all jobs of one user together may hold.

@@ -13,7 +13,6 @@ import (
 	"time"
 )
 
-// nvidia-smi may have to load the driver, which takes seconds per GPU.
 const smiLimit = time.Minute
 
 func smi() ([]gpu, error) {

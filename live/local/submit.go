@@ -19,7 +19,7 @@ import (
 
 const restart = 10 * time.Second
 
-// Submit accepts a job and stores it durably. The ID is name, or name with a number appended if it is taken.
+// Submit accepts a job and stores it durably. The ID is name, with a number appended if name is taken.
 func (b *Backend) Submit(name string, spec *job.Spec, request store.Request) (job.ID, error) {
 	if err := b.fits(spec, &request); err != nil {
 		return "", err
@@ -112,7 +112,7 @@ func (b *Backend) fits(spec *job.Spec, r *store.Request) error {
 	})
 }
 
-// Cancel ends a job durably. Its processes get notice.
+// Cancel ends a job durably. Its processes are asked to save a checkpoint and stop.
 func (b *Backend) Cancel(id job.ID) error {
 	b.Lock()
 	defer b.Unlock()

@@ -47,9 +47,8 @@ type Torn struct {
 func (t *Torn) String() string { return fmt.Sprintf("job %s: checkpoint %s: %v", t.Job, t.Name, t.Err) }
 
 // Backup writes a state directory into a file, atomically. If checkpoints is true, it includes the complete checkpoints
-// of unfinished jobs, and returns the incomplete ones, which it omits. If all checkpoints of a job are incomplete, it
-// writes the file and also returns an error. The directory is not locked: the database is a snapshot, and journals have
-// the length that they have when they are read.
+// of unfinished jobs, and returns the incomplete ones. If a job has only incomplete ones, it writes the file and also
+// returns an error. The directory is not locked: the database is a snapshot, and journals end where they end when read.
 func Backup(ctx context.Context, file, dir string, checkpoints bool) (_ []Torn, err error) {
 	defer named("backup", &err)
 	d, err := newDraft(filepath.Dir(file), ".oxgang-backup-")

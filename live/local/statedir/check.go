@@ -10,7 +10,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// ErrLost is returned for a database that lacks jobs, starts or ends, although the folders of its jobs show them.
+// ErrLost reports a database that lacks jobs, starts or ends that the folders of jobs show.
 var ErrLost = errors.New("history is lost")
 
 type lost struct {

@@ -34,8 +34,8 @@ func (c Clock) next(now Clock) Clock {
 	return now
 }
 
-// ClockSet returns when the machine's clock was last set, or zero if it never was. Unless dry is true, it stores the
-// present time in the state directory, to detect the next setting.
+// ClockSet returns when the machine's clock was last set, or zero if never. Unless dry is true, it stores the present
+// time in the state directory, to detect the next change.
 func ClockSet(dir string, dry bool) (time.Time, error) {
 	path := filepath.Join(dir, clockFile)
 	var before Clock

@@ -18,7 +18,7 @@ type Folders struct {
 	Identity string // unique on this machine
 }
 
-// A Generation identifies one start of a job.
+// A Generation identifies one start (launch) of a job.
 type Generation struct {
 	Job    job.ID
 	Number int // from 1
@@ -56,8 +56,8 @@ func (f *Folders) Make(id job.ID, u *account.User) error {
 // Passable is the mode of a directory that other users can enter, but neither list nor change.
 const Passable = 0o711
 
-// Give makes user u the owner of a job's checkpoints, unless u is nil. The scheduler remains the owner of the folder
-// itself, so that the user cannot replace other files in it.
+// Give makes user u, unless nil, the owner of a job's checkpoints. The scheduler still owns the folder, so that the
+// user cannot replace other files in it.
 func (f *Folders) Give(id job.ID, u *account.User) error {
 	if u == nil {
 		return nil

@@ -10,7 +10,6 @@ import (
 // A Category is a kind of data that is stored after a job has ended, such as its log.
 type Category string
 
-// The categories.
 const (
 	Logs        Category = "logs"        // folders of jobs without checkpoints
 	Checkpoints Category = "checkpoints" // of jobs
@@ -22,22 +21,22 @@ const (
 func Categories() []Category { return []Category{Logs, Checkpoints, Journals, Reports} }
 
 // A Limit states how much data of ended jobs is kept: nothing older than Age, and at most Bytes for each user, the
-// newest first. 0 means no limit. Age counts from the end of the job, or from the last line of the journal.
+// newest first. 0 means no limit. Age counts from the end of the job, or from the last line of a journal.
 type Limit struct {
 	Age   time.Duration `json:"age"`   // nanoseconds
 	Bytes int64         `json:"bytes"` // in blocks of 4 KiB; not for reports
 }
 
-// Limits has a Limit for each category of data. Data of a category without a Limit are kept for ever.
+// Limits has a Limit for each category of data. Categories without one are kept for ever.
 type Limits map[Category]Limit
 
-// Default returns the default limits. Checkpoints, the results of jobs, have none.
+// Default returns the default limits. Checkpoints, the results of jobs, are kept for ever.
 func Default() Limits {
 	const day = 24 * time.Hour
 	return Limits{Logs: {Age: 30 * day, Bytes: 1 << 30}, Journals: {Age: 30 * day, Bytes: 1 << 30}, Reports: {Age: 90 * day}}
 }
 
-// With returns a copy of l with all entries of replacements. They replace entries of l for the same category.
+// With returns a copy of l in which replacements override the limits of the same category.
 func (l Limits) With(replacements Limits) Limits {
 	all := make(Limits, len(l)+len(replacements))
 	maps.Copy(all, l)

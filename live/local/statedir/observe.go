@@ -8,7 +8,7 @@ import (
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
-// An Observation is the state of one start of a job at one time. It is immutable.
+// An Observation is the state of one start (launch) of a job at one time. It is immutable.
 type Observation struct {
 	Generation
 	State supervisor.State
@@ -16,8 +16,8 @@ type Observation struct {
 	Cores []int     // of its workers; nil: any; only from All
 }
 
-// Look returns the state of one start of a job. If settled is true (all workers run, and none is stopping), Look only
-// checks the supervisor, which is cheap. If the supervisor is gone, Look kills remaining processes, which may take
+// Look returns the state of one start of a job. If settled is true (all workers run, and none is stopping), it only
+// checks the supervisor, which is cheap. If the supervisor has died, Look kills remaining processes, which may take
 // seconds.
 func Look(f *Folders, g Generation, settled bool) (*Observation, error) {
 	dir := f.Generation(g)
@@ -38,8 +38,7 @@ func Sweep(f *Folders, g Generation) error {
 	return supervisor.Sweep(f.Job(g.Job), f.Tag(g))
 }
 
-// All returns the state of every start of a job that has launch files. A start whose state is unknown counts as
-// running.
+// All returns the state of every start of a job that has launch files. A start in an unknown state counts as running.
 func All(f *Folders) ([]*Observation, error) {
 	generations, err := f.Launched()
 	if err != nil {

@@ -38,9 +38,8 @@ type Amount struct {
 	Bytes    int64    `json:"bytes"` // in blocks of 4 KiB; 0 for reports
 }
 
-// Prune deletes data beyond the limits, and returns the amounts. The database drops a job's details before its logs are
-// deleted, so that the next Prune can finish after a crash. If the files of a job cannot be deleted, Prune continues
-// with other jobs, and returns an error that names the job.
+// Prune deletes data beyond the limits, and returns the amounts. After a crash, the next Prune continues. If the files
+// of a job cannot be deleted, Prune continues with other jobs, and returns an error that names the job.
 func Prune(s *store.Store, o *PruneOptions) ([]Amount, error) {
 	found, err := find(s, o)
 	if found == nil {

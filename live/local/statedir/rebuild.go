@@ -15,7 +15,7 @@ import (
 )
 
 // Rebuild adds to a database the jobs, starts and ends that only the folders of jobs show, and returns the jobs that
-// differed. A job with running processes keeps them. Other jobs end if their last start has ended, or wait. After a
+// differed. Running processes continue. Jobs without processes end if their last start has ended, or wait. After a
 // crash, call it again.
 func Rebuild(s *store.Store, f *Folders, n *cluster.Node) ([]job.ID, error) {
 	known, err := s.Outlines()

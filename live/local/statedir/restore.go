@@ -23,7 +23,7 @@ import (
 const maxContents = 1 << 16
 
 // Restore creates the state directory dir, which must be new or empty, from a backup, completely or not at all. It
-// returns the incomplete checkpoints in the backup, which it does not restore.
+// returns the incomplete checkpoints in the backup, which it leaves out.
 func Restore(ctx context.Context, file, dir string) (_ []Torn, err error) {
 	defer named("restore", &err)
 	dir, err = filepath.Abs(dir)

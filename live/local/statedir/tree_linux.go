@@ -47,8 +47,6 @@ func unlessAbsent(err error) error {
 	return err
 }
 
-// A walker walks a folder of any depth with at most two open handles, so neither the length of paths nor the number of
-// open files limits it. It follows no link, and stops if a folder on its way is moved.
 type walker struct {
 	at    *os.File // the open folder
 	stack []level  // from the parent of the walk's start to at
