@@ -70,7 +70,7 @@ func (a *authority) made() time.Time { return a.cert.NotBefore.Add(skew) }
 // Authorities are the server's certificate authorities, the oldest first. They are immutable.
 type Authorities struct{ all []authority }
 
-// Renew returns a copy of the authorities without expired ones, and with a new one if it is time for one. a may be nil.
+// Renew returns a copy of the authorities without expired ones, and with a new one if due. a may be nil.
 func (a *Authorities) Renew(now time.Time, o CertificateOptions) (*Authorities, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err

@@ -65,7 +65,6 @@ func (b *boundary) float(name string, v *float64, s span) {
 	*v = admitted
 }
 
-// whole checks a whole number.
 func (b *boundary) whole(name string, v int64, s span) {
 	if _, err := s.admit(float64(v)); err != nil {
 		b.bad("%s %d, want %s", name, v, s)

@@ -66,7 +66,6 @@ func (s *Certificate) Trusted() []byte {
 	return s.all.Trusted()
 }
 
-// again returns when Renew is due. The caller holds s.mu.
 func (s *Certificate) again(now time.Time) time.Time {
 	next := due(s.leaf.Leaf.NotBefore.Add(skew), s.leaf.Leaf.NotAfter)
 	if signs := s.all.all[len(s.all.all)-1].made().Add(s.o.Overlap); signs.After(now) && signs.Before(next) {
@@ -82,8 +81,8 @@ func (s *Certificate) Run(ctx context.Context, failed func(error)) {
 	KeepRenewed(ctx, time.Time{}, s.Renew, failed)
 }
 
-// KeepRenewed calls renew at time next, and then at each time that renew returned, until ctx ends. If renew fails, it
-// passes the error to failed and calls renew again after 10 s.
+// KeepRenewed calls renew at time next, and then at each time that renew returned, until ctx ends. After an error,
+// which it passes to failed, it calls renew again in 10 s.
 func KeepRenewed(ctx context.Context, next time.Time, renew func() (time.Time, error), failed func(error)) {
 	for {
 		select {
@@ -115,11 +114,11 @@ func TLSConfig(get func(*tls.ClientHelloInfo) (*tls.Certificate, error)) *tls.Co
 	return &tls.Config{GetCertificate: get, MinVersion: tls.VersionTLS13}
 }
 
-// MostTrusted is how many authorities of earlier processes stay trusted.
+// MostTrusted is how many certificate authorities of earlier processes stay trusted.
 const MostTrusted = 8
 
-// Trust returns the certificates that workers should trust, as PEM: mine, and those in earlier that are still valid.
-// earlier was published by an earlier process.
+// Trust returns the certificates that workers should trust, as PEM: mine, and the still valid ones in earlier, which an
+// earlier process published.
 func Trust(mine, earlier string, now time.Time) string {
 	b := bytes.NewBufferString(mine)
 	rest, n := []byte(earlier), 0

@@ -117,7 +117,6 @@ func token(r *http.Request) string {
 	return token
 }
 
-// serve handles a request of a job. An invalid message goes into the job's quarantine.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request, a *account) (any, error) {
 	do := endpoints[r.URL.Path]
 	switch {

@@ -42,7 +42,7 @@ func (h *Hello) Described(asked *job.Spec, t cluster.GPUType, restart time.Durat
 }
 
 // AddLocalMax returns a copy of known, the largest local batch size by GPU type, with the value that the program
-// reports for type t. If it reports none, AddLocalMax returns known itself.
+// reports for type t. Without such a value it returns known itself.
 func (h *Hello) AddLocalMax(known map[cluster.GPUType]int, t cluster.GPUType) map[cluster.GPUType]int {
 	if h.Batch.LocalMax <= 0 {
 		return known
@@ -53,8 +53,8 @@ func (h *Hello) AddLocalMax(known map[cluster.GPUType]int, t cluster.GPUType) ma
 	return all
 }
 
-// ToTrain returns the batch size with which a job should train. This is the planned size asked, or the best size for
-// row if the scheduler may choose, or zero, which leaves the choice to the program. row may be nil.
+// ToTrain returns the batch size with which a job should train: the planned size asked, or the best size for row if the
+// scheduler may choose, or zero, which leaves the choice to the program. row may be nil.
 func ToTrain(asked job.BatchSize, row *policy.Job, a cluster.Allocation, workers int) Batch {
 	if asked.Local > 0 {
 		return Batch{Local: asked.Local, Accumulation: asked.Accumulation}
@@ -89,7 +89,7 @@ func Ladder(spec *job.Spec, t cluster.GPUType, workers int) []int {
 	return perf.Ladder(&limits, t, rungs)
 }
 
-// A Mean is the mean time that a job takes from its start until it trains.
+// A Mean is the mean time from a job's start until it trains.
 type Mean struct {
 	N    int
 	mean time.Duration

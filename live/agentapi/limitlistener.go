@@ -121,8 +121,8 @@ func withConn(ctx context.Context, c net.Conn) context.Context {
 	return context.WithValue(ctx, connKey{}, c.(*limitedConn))
 }
 
-// Source returns the remote address, without port, of the HTTP request that caused a call of a method of Jobs. ctx is
-// the context of that call. It is empty for unix sockets.
+// Source returns the remote address, without port, of the HTTP request behind a call of a method of Jobs, or "" for
+// unix sockets. ctx is the context of that call.
 func Source(ctx context.Context) string {
 	v, ok := ctx.Value(connKey{}).(*limitedConn)
 	if !ok {
@@ -139,7 +139,6 @@ func listenerOf(r *http.Request) *limitListener { return visitorOf(r).listener }
 
 func visitorOf(r *http.Request) *limitedConn { return r.Context().Value(connKey{}).(*limitedConn) }
 
-// giveUp marks the connection of a refused request, if it has one, as quiet.
 func giveUp(r *http.Request) {
 	v, ok := r.Context().Value(connKey{}).(*limitedConn)
 	if !ok {

@@ -56,7 +56,7 @@ type Welcome struct {
 }
 
 // A Batch is how a worker processes its part of a batch: Accumulation passes of Local samples without gradient
-// exchange, then one pass with it. The zero value leaves the choice to the client, and is invalid in a Report.
+// exchange, then one pass with it. The zero value leaves the choice to the client; in a Report it is invalid.
 type Batch struct {
 	Local        int `json:"local"`        // per worker and pass
 	Accumulation int `json:"accumulation"` // passes before the one with gradient exchange
@@ -112,8 +112,8 @@ type Error struct {
 	Error string `json:"error"`
 }
 
-// Job converts a report into the form of the scheduler. held, cpus (cores) and memory (bytes) are the resources of the
-// job during the report. cpus and memory are 0 if they are not counted.
+// Job converts a report into the form of the scheduler. held, cpus (cores) and memory (bytes) are the job's resources
+// during the report; cpus and memory are 0 if not counted.
 func (r *Report) Job(id job.ID, held cluster.Configuration, cpus float64, memory int64) job.Report {
 	return job.Report{
 		Job: id, Interval: duration(r.Interval), Configuration: held, CPUs: cpus, Memory: memory,

@@ -2,7 +2,6 @@ package agentapi
 
 import "time"
 
-// Limits of a report relative to the last one.
 const (
 	slack    = 10
 	leastGap = time.Minute      // assumed between reports, since they may arrive late and in bursts

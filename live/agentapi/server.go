@@ -34,7 +34,6 @@ type Jobs interface {
 	Checkpoint(ctx context.Context, id job.ID, c *Checkpoint) error
 }
 
-// Reasons for refusing a message.
 var (
 	ErrInvalid    = errors.New("invalid message")    // 400; the message is quarantined
 	ErrUnknown    = errors.New("no such job")        // 404; 401 for a token
@@ -42,7 +41,6 @@ var (
 	ErrGeneration = errors.New("another generation") // 409; not the job's current start
 )
 
-// Limits of one request.
 const (
 	maxBody    = 64 << 10
 	maxHeader  = 8 << 10         // net/http adds 4 KiB
@@ -103,7 +101,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	return err
 }
 
-// Quarantined returns, for each job with refused messages, their number and the last message.
+// Quarantined returns the refused messages of each job: their number and the last one.
 func (s *Server) Quarantined() map[job.ID]Quarantine {
 	s.mu.Lock()
 	accounts := maps.Clone(s.known)
