@@ -130,7 +130,7 @@ func (c *Client) Try(ctx context.Context, spec *job.Spec) (json.RawMessage, erro
 	return a, err
 }
 
-// Prune deletes old data of ended jobs, or for a dry run only returns what would be deleted.
+// Prune deletes old data of ended jobs, or only returns the amounts for a dry run.
 func (c *Client) Prune(ctx context.Context, r *PruneRequest) ([]statedir.Amount, error) {
 	text, err := json.Marshal(r)
 	if err != nil {

@@ -32,8 +32,7 @@ func TooLate(format string, args ...any) *Error {
 	return &Error{Status: http.StatusConflict, Message: fmt.Sprintf(format, args...)}
 }
 
-// Unknown returns an Error of status 404 for an unknown job. Its hint lists similar names, or states how to list all
-// jobs.
+// Unknown returns an Error of status 404 for an unknown job. Its hint lists similar names, or how to list all jobs.
 func Unknown(id job.ID, known []job.ID) *Error {
 	e := &Error{Status: http.StatusNotFound, Message: fmt.Sprintf("no job %q", id), Hint: "there are no jobs"}
 	names := make([]string, 0, 3)

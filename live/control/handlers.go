@@ -125,8 +125,6 @@ func (s *Server) prune(w http.ResponseWriter, r *http.Request) (any, error) {
 	return pruned{amounts}, err
 }
 
-// question answers a what-if question. The answer has only names and times of jobs, which every user of the socket
-// may see.
 func (s *Server) question(_ http.ResponseWriter, r *http.Request) (any, error) {
 	given := r.URL.Query()
 	q := Question{Cancel: job.ID(given.Get("cancel")), Type: cluster.GPUType(given.Get("type")), Resize: job.ID(given.Get("resize"))}

@@ -31,8 +31,8 @@ func OfGroup(gid int) Access { return Access{0o660, gid, 0o711} }
 // Public allows everybody.
 func Public() Access { return Access{0o666, noGroup, 0o711} }
 
-// Listen listens on a unix socket at path with access a. It creates the directory if needed, and replaces a socket
-// whose scheduler no longer runs.
+// Listen listens on a unix socket at path with access a. It creates the directory if needed, and replaces a socket that
+// no scheduler uses.
 func Listen(path string, a Access) (net.Listener, error) {
 	if len(path) > maxPath {
 		return nil, fmt.Errorf("control socket %s: %d bytes, want at most %d: choose a shorter state directory", path, len(path), maxPath)

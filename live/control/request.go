@@ -15,8 +15,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Request describes a job that a user submits. Fields that are missing in JSON have the values of NewRequest. Command
-// and Dir are required.
+// A Request describes a job that a user submits. Command and Dir are required. Fields that are missing in JSON have the
+// values of NewRequest.
 type Request struct {
 	Name     string            `json:"name,omitzero"` // default: from the command
 	Command  []string          `json:"command"`

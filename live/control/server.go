@@ -158,8 +158,8 @@ func named(r *http.Request) (job.ID, error) {
 	return job.ID(id), nil
 }
 
-// A Service is the scheduler of one machine. Its methods may be called concurrently. If a method returns an *Error, the
-// user sees it; other errors are failures of the scheduler.
+// A Service is the scheduler of one machine. Its methods are safe for concurrent use. An *Error is meant for the user;
+// other errors are failures of the scheduler.
 type Service interface {
 	// Submit stores a valid request that fits the Node, and returns its ID.
 	Submit(ctx context.Context, r *Request) (job.ID, error)
@@ -185,8 +185,8 @@ type Service interface {
 	Prune(ctx context.Context, r *PruneRequest) ([]statedir.Amount, error)
 }
 
-// A Question asks what would happen if a job were cancelled, if nodes of a type were added, or if a job had another
-// number of GPUs.
+// A Question asks what would happen if a job were cancelled, if nodes were added, or if a job had another number of
+// GPUs.
 type Question struct {
 	Cancel job.ID
 	Nodes  int

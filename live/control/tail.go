@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// A Tail reads the output of a job from several files: Path is the newest, then Path.1 and so on. Files may be renamed,
-// but not truncated or rewritten.
+// A Tail reads the output of a job from Path, the newest file, and from Path.1 and so on. Files may be renamed, but not
+// truncated or rewritten.
 type Tail struct {
 	Path string
 	// Ended reports whether the log is complete.
@@ -18,8 +18,8 @@ type Tail struct {
 
 const pollTime = 200 * time.Millisecond
 
-// Copy writes the last lines to w; lines is their number. If follow is true, it continues with new output until the log
-// has ended or ctx is done.
+// Copy writes the last lines of the output to w; lines is their number. If follow is true, it continues with new output
+// until the log has ended or ctx is done.
 func (t *Tail) Copy(ctx context.Context, lines int, follow bool, w io.Writer) error {
 	f, err := t.start(lines)
 	if err != nil {

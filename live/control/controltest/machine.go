@@ -64,7 +64,7 @@ func (m *Machine) Submit(_ context.Context, r *control.Request) (job.ID, error) 
 	return id, nil
 }
 
-// Prune reports 8 KiB of logs to delete, or 0 if r has no limits for logs.
+// Prune reports 8 KiB of deleted logs, or 0 if r has no limit for logs.
 func (m *Machine) Prune(_ context.Context, r *control.PruneRequest) ([]statedir.Amount, error) {
 	a := statedir.Amount{Category: statedir.Logs, Count: 1, Bytes: 8 << 10}
 	if _, other := r.Keep[statedir.Logs]; other {
@@ -107,7 +107,7 @@ func (m *Machine) Status(all bool) *status.Status {
 	return &s
 }
 
-// Node returns what the machine has.
+// Node returns the machine's GPUs, cores and memory.
 func (m *Machine) Node() status.Node {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -207,12 +207,12 @@ func (m *Machine) SetExplanation(id job.ID, e *control.Explanation) {
 	m.explanations[id] = e
 }
 
-// Ask answers every question with the question.
+// Ask returns the question as its answer.
 func (*Machine) Ask(_ context.Context, q *control.Question) (json.RawMessage, error) {
 	return json.Marshal(q)
 }
 
-// Try answers with the job.
+// Try returns the job as its answer.
 func (*Machine) Try(_ context.Context, spec *job.Spec) (json.RawMessage, error) {
 	return json.Marshal(spec)
 }
@@ -224,7 +224,7 @@ func (m *Machine) ChangeStatus(f func(*status.Status)) {
 	f(&m.status)
 }
 
-// Requests returns what has been submitted.
+// Requests returns the submitted requests.
 func (m *Machine) Requests() []control.Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()

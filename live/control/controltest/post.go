@@ -11,7 +11,6 @@ import (
 	"os"
 )
 
-// client reaches the scheduler that has started this process.
 var client = http.Client{Transport: &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
 	return net.Dial("unix", os.Getenv("OXGANG_SOCKET"))
 }}}
