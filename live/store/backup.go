@@ -32,9 +32,8 @@ func Backup(dir, path string) error {
 	return s.explain(named("backup", errors.Join(err, db.Close(), syncLog(path))))
 }
 
-// Restore makes a backup file the database of dir, a state directory that has none. The database gets a new identity,
-// so that processes of the original's jobs are not touched. Restore drops the checkpoints for which exists returns
-// false.
+// Restore makes a backup file the database of dir, a state directory without one, with a new identity, so that
+// processes of the original's jobs are not touched. It drops the checkpoints for which exists returns false.
 func Restore(dir, backup string, exists func(id job.ID, path string) bool) error {
 	s := &Store{dir: dir, path: filepath.Join(dir, "oxgang.db")}
 	if Present(dir) {

@@ -10,8 +10,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Commit stores a plan, completely or not at all. It returns an error if the plan's round is not above the last one, if
-// two jobs hold the same slot, or if a changed job is unknown, has ended or has a later generation.
+// Commit stores a plan, completely or not at all. It returns an error if the round is not above the last one, if two
+// jobs hold the same slot, or if a changed job is unknown, has ended or has a later generation.
 func (s *Store) Commit(p *Plan) error {
 	return s.write(func(tx *sql.Tx) error {
 		return named(fmt.Sprintf("plan of round %d", p.Round), commit(tx, p))

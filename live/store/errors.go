@@ -9,7 +9,7 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// ErrFull is returned if the disk is full. Nothing was written. The store can be used again once there is space.
+// ErrFull reports a full disk. Nothing was written, and the store can be used again once there is space.
 var ErrFull = errors.New("the disk is full")
 
 // ErrDamaged reports a damaged or incomplete database.

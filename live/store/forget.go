@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Forget deletes command, directory, environment and checkpoints of ended jobs. Their IDs, specs and endings stay. If
-// one of the jobs has not ended, it deletes nothing and returns an error.
+// Forget deletes command, directory, environment and checkpoints of ended jobs; IDs, specifications and endings stay.
+// If one of the jobs has not ended, it deletes nothing and returns an error.
 func (s *Store) Forget(ids []job.ID) error {
 	return s.write(func(tx *sql.Tx) error {
 		for _, id := range ids {

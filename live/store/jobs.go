@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Accept stores a new job. It sets the job's Number, and its Asked if nil.
+// Accept stores a new job. It sets the job's Number, and Asked if nil.
 func (s *Store) Accept(j *Job) error {
 	row, err := newRow(j)
 	if err != nil {
@@ -83,7 +83,7 @@ func taken(tx *sql.Tx, j *Job) error {
 	return fmt.Errorf("job %s has the same token: use another", id)
 }
 
-// Describe replaces the spec of a job that has not ended.
+// Describe replaces the specification of a job that has not ended.
 func (s *Store) Describe(id job.ID, spec *job.Spec) error {
 	body, err := encodeSpec(spec)
 	if spec.ID != id {
@@ -136,8 +136,8 @@ func (s *Store) insert(id job.ID, when, body string) error {
 	})
 }
 
-// Checkpoint stores a checkpoint of an unfinished job, and its number of failures in a row. The store keeps the job's
-// last two checkpoints. A checkpoint with the same path replaces the earlier one.
+// Checkpoint stores a checkpoint of an unfinished job, and the job's number of failures in a row. The store keeps the
+// last two checkpoints; an equal path replaces the earlier one.
 func (s *Store) Checkpoint(id job.ID, c Checkpoint, failures int) error {
 	c.At = c.At.UTC()
 	body, err := encode(&c)
@@ -190,7 +190,7 @@ func (s *Store) End(id job.ID, e Ending) error {
 	})
 }
 
-// Rename changes the identity of the state directory. It is used after the database was rebuilt.
+// Rename changes the identity of the state directory, after the database was rebuilt.
 func (s *Store) Rename(identity string) error {
 	err := s.write(func(tx *sql.Tx) error {
 		_, err := tx.Exec("UPDATE state SET identity = ?", identity)

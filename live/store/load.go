@@ -17,7 +17,7 @@ const (
 	listedEnded = 200
 )
 
-// Load returns a consistent state for a restart.
+// Load returns a consistent state, for a scheduler that restarts.
 func (s *Store) Load() (*State, error) {
 	st := &State{}
 	err := s.read(func(tx *sql.Tx) error {
@@ -96,8 +96,8 @@ func (s *Store) report(id job.ID, at, body string) (Report, error) {
 	return r, nil
 }
 
-// Jobs returns the unfinished jobs in the order in which they were accepted. If all is true, it also returns the 200
-// jobs that ended last.
+// Jobs returns the unfinished jobs in the order of acceptance. If all is true, it also returns the 200 jobs that ended
+// last.
 func (s *Store) Jobs(all bool) ([]*Job, error) {
 	where := "ended IS NULL"
 	if all {

@@ -13,7 +13,7 @@ import (
 // patience is the wait for the lock of a dead process, which a child holds until exec.
 const patience = 5 * time.Second
 
-// ErrBrief is returned by Open if the directory is in use by a process that will end soon by itself.
+// ErrBrief is returned by Open if a process that will end soon by itself uses the directory.
 var ErrBrief = errors.New("it ends by itself")
 
 // brief is what a process appends to its ID in the lock if others should wait for it.
@@ -62,7 +62,7 @@ func inUse(dir, holder string) error {
 	return fmt.Errorf("%s is used by %s: stop that first, or use another directory", dir, holder)
 }
 
-// Brief states that this process will end soon: other processes that open the directory now get ErrBrief, and can wait.
+// Brief states that this process will end soon: other processes that open the directory get ErrBrief, and can wait.
 func (s *Store) Brief() error { return sign(s.lock, brief) }
 
 func plain(f *os.File) error {

@@ -23,8 +23,7 @@ func safe(id string) bool {
 		strings.IndexFunc(id, func(c rune) bool { return !inside(c) }) < 0
 }
 
-// Name returns an unused job ID: base ("mnist"), or base with a number ("mnist-2"). Characters that IDs cannot have are
-// replaced.
+// Name returns an unused job ID: base ("mnist"), or base with a number ("mnist-2"), with invalid characters replaced.
 func (s *Store) Name(base string) (job.ID, error) {
 	s.naming.Lock()
 	defer s.naming.Unlock()

@@ -39,8 +39,8 @@ func Present(dir string) bool {
 }
 
 // Open opens or creates the database of the state directory dir, and reads all of it to check it. It returns an error
-// if the directory is in use (naming the process), if the database is damaged or incomplete, or if it is of a newer
-// version. It never resets a database.
+// if a process uses the directory, or if the database is damaged, incomplete or of a newer version. It never resets a
+// database.
 func Open(dir string) (*Store, error) { return open(dir, migrations) }
 
 func open(dir string, list []string) (*Store, error) {
@@ -148,7 +148,7 @@ func create(path string, list []string) error {
 }
 
 // SetAside renames the database of a state directory that is not in use, so that Open creates a new one. It returns the
-// new path of the old database.
+// new path of the old one.
 func SetAside(dir string) (string, error) {
 	lock, err := lock(dir)
 	if err != nil {
@@ -167,8 +167,8 @@ func SetAside(dir string) (string, error) {
 
 var syncFile = (*os.File).Sync
 
-// SimulateSync replaces the function that syncs files, until restore is called. It is for tests that simulate a disk.
-// They must open no other store meanwhile.
+// SimulateSync replaces the function that syncs files, until restore is called, for tests that simulate a disk. They
+// must open no other store meanwhile.
 func SimulateSync(sync func(*os.File) error) (restore func()) {
 	was := syncFile
 	syncFile = sync

@@ -28,8 +28,8 @@ type Job struct {
 	Previous   *Checkpoint // in case the last is unreadable
 }
 
-// A Request is the command of a job, with its directory, environment and user. Its strings are bytes of any encoding
-// without zero bytes.
+// A Request is the command of a job, with its directory, environment and user. Strings may have any encoding, but no
+// zero bytes.
 type Request struct {
 	Command []string
 	Dir     string
