@@ -22,7 +22,6 @@ const (
 	deathGrace  = time.Second
 )
 
-// An order tells a holder which worker to start. Descriptors: stdout of the worker, lockFD, reportFD, groupFD.
 type order struct {
 	Rank, Port, Supervisor int
 	Grouped                bool // groupFD is the cgroup of the worker
@@ -45,7 +44,6 @@ type holder struct {
 	notes  error
 }
 
-// hold is the main function of a holder.
 func hold(dir, text string) error {
 	runtime.LockOSThread()
 	runtime.GOMAXPROCS(1)
@@ -146,7 +144,6 @@ func readExits(dir string) []Exit {
 	return all
 }
 
-// A child is a holder, as the supervisor sees it.
 type child struct {
 	rank      int
 	worker    process

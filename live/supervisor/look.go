@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Look returns the state of the start of a job whose directory is dir. It changes nothing. If the supervisor runs but
+// Look returns the state of the start of a job whose directory is dir, and changes nothing. If the supervisor runs but
 // state.json cannot be read, the phase is Running and Note is set.
 func Look(dir string) (State, error) {
 	// The order matters: a generation begins once. If the lock is free after it began, it has no writer any more, and
@@ -49,8 +49,8 @@ func failure(exits []Exit) string {
 	return ""
 }
 
-// Stop stops the workers of the supervisor with directory dir. It sends SIGTERM to every worker now, and SIGKILL to
-// every process at the deadline. A later call replaces the deadline. If no worker runs, it does nothing.
+// Stop stops the workers of the supervisor with directory dir: SIGTERM to every worker now, SIGKILL to every process at
+// the deadline. A later call replaces the deadline. Without workers it does nothing.
 func Stop(dir string, n Notice) error {
 	s, err := Look(dir)
 	if err != nil {
@@ -70,8 +70,8 @@ func Stop(dir string, n Notice) error {
 	return nil
 }
 
-// Kill sends SIGKILL to the supervisor with directory dir, which also kills its workers, within a second. Use it if a
-// deadline has passed without effect. Look then returns Gone, and Sweep kills remaining processes.
+// Kill sends SIGKILL to the supervisor with directory dir; its workers die within a second. Use it if a deadline has
+// passed without effect. Look then returns Gone, and Sweep kills remaining processes.
 func Kill(dir string) error {
 	r, err := readRecord(dir)
 	if err == nil && r == nil {

@@ -73,8 +73,8 @@ type supervisor struct {
 	graceAt  time.Time // zero if no worker failed
 }
 
-// Main is the main function of a supervisor. dir is the absolute path of its directory. Main returns after it has
-// written how the workers ended, or at once with an error if it cannot start.
+// Main is the main function of a supervisor with the absolute directory dir. It returns after it has written how the
+// workers ended, or at once with an error if it cannot start.
 func Main(dir string) error {
 	if text := os.Getenv(holderOrder); text != "" {
 		return hold(dir, text)

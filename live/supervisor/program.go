@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Program returns the path of the executable file of a worker. A name that contains a slash is relative to dir; any
-// other name is searched in the PATH of env.
+// Program returns the path of the executable of a worker. A name with a slash is relative to dir; other names are
+// searched in the PATH of env.
 func Program(name, dir string, env []string) (string, error) {
 	if strings.Contains(name, "/") {
 		path := within(dir, name)

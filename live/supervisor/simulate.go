@@ -20,7 +20,6 @@ type System struct {
 	Sync func(*os.File) error
 }
 
-// The real machine's System.
 var (
 	spawnProcess  = spawn
 	signalProcess = process.signal

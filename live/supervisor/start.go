@@ -26,10 +26,9 @@ const (
 
 const patience = 30 * time.Second
 
-// Start starts the workers of a job under a supervisor. It creates the directory dir for the supervisor's files. exe is
-// the command that runs Main, without the directory. Start returns when the supervisor has its lock and has recorded
-// its start. If this start of the job has begun before, it returns ErrBegun. The supervisor has its own session and
-// outlives this process.
+// Start starts the workers of a job under a supervisor, which has its own session and outlives this process. It creates
+// the directory dir for the supervisor's files. exe is the command that runs Main, without the directory. Start returns
+// when the supervisor has its lock and has recorded its start, or ErrBegun if this start of the job has begun before.
 func Start(exe []string, dir string, l *Launch) error {
 	err := l.Validate()
 	if err == nil {

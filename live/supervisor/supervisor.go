@@ -24,7 +24,6 @@ import (
 	"github.com/oxgang/oxgang/live/account"
 )
 
-// Files of a generation.
 const (
 	launchFile = "launch.json"
 	lockFile   = "lock"
@@ -37,11 +36,11 @@ const (
 // sysexits.h.
 const TempFail = 75
 
-// NotStarted is the exit code of a worker that could not be started; State.Detail has the reason. Shells use it for
-// "command not found".
+// NotStarted is the exit code of a worker that could not be started; State.Detail has the reason. It is the shell's
+// code for "command not found".
 const NotStarted = 127
 
-// ErrBegun is returned if this start of the job has already begun before.
+// ErrBegun is returned if this start of the job has already begun.
 var ErrBegun = errors.New("the generation has begun before")
 
 // A Launch tells a supervisor how to make one start of a job.

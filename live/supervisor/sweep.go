@@ -21,11 +21,11 @@ const runVariable = "OXGANG_RUN"
 
 const sweepLimit = 10 * time.Second
 
-// Sweep kills the processes that supervisors left behind when they died. These are the processes whose environment has
-// OXGANG_RUN=tag or a tag below it ("a" is above "a/j1/3"), and their descendants; descendants of living supervisors
-// are spared. root is the directory of a generation, or contains generations at most three levels below. Sweep returns
-// when these processes have ended, or an error that names those that have not. A detached process without its
-// environment is found only by its cgroup, and Sweep does not wait for it.
+// Sweep kills the processes that dead supervisors left behind: those whose environment has OXGANG_RUN=tag or a tag
+// below it ("a" is above "a/j1/3"), and their descendants, except descendants of living supervisors. root is the
+// directory of a generation, or contains generations at most three levels below. Sweep returns when these processes
+// have ended, or an error that names those that have not. A detached process without its environment is found only by
+// its cgroup, and Sweep does not wait for it.
 func Sweep(root, tag string) error {
 	if tag == "" {
 		return errors.New("supervisor: sweep: no tag")
