@@ -57,7 +57,7 @@ func (c *controller) Cancel(_ context.Context, id job.ID) error {
 	return nil
 }
 
-// Retry implements control.Service. The new job has the command, directory, environment and user of the failed one.
+// Retry implements control.Service. The new job has the failed one's command, directory, environment and user.
 func (c *controller) Retry(_ context.Context, id job.ID) (job.ID, error) {
 	j, err := c.job(id)
 	if err != nil {

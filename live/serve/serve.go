@@ -28,7 +28,6 @@ import (
 	"github.com/oxgang/oxgang/live/supervisor"
 )
 
-// Names in a state directory.
 const (
 	controlSocket = "control.sock"
 	agentSocket   = "agent.sock"
