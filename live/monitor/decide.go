@@ -7,7 +7,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// Actions of a round on a job.
 const (
 	actStarted   = "started"   // had no GPUs
 	actGrown     = "grown"     // more GPUs

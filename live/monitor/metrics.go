@@ -137,7 +137,7 @@ func (m *Metrics) LeftOut(queue string, jobs int) {
 	m.leftOut.WithLabelValues(queue).Set(float64(jobs))
 }
 
-// Forget removes all series of a queue.
+// Forget removes all metrics of a queue.
 func (m *Metrics) Forget(queue string) {
 	for _, v := range m.vectors {
 		v.DeletePartialMatch(prometheus.Labels{"queue": queue})

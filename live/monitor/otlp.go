@@ -31,8 +31,8 @@ func TracesWanted(getenv func(string) string) bool {
 	return false
 }
 
-// NewTraces returns an OpenTelemetry provider that is configured by the OTEL_ variables. It sends in batches in the
-// background, and never blocks. The caller must shut it down.
+// NewTraces returns an OpenTelemetry provider configured by the OTEL_ variables. It sends in the background and never
+// blocks. The caller must shut it down.
 func NewTraces(ctx context.Context, service, version string) (*sdk.TracerProvider, error) {
 	e, err := otlptracehttp.New(ctx)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/ledger"
 )
 
-// A Source has functions for values that a Queue cannot observe. The scheduler's goroutine calls each once a round.
-// They may be nil.
+// A Source has functions for values that a Queue cannot observe, called once a round by the scheduler's goroutine. They
+// may be nil.
 type Source struct {
 	// Fallback returns the state of the policy's fallback.
 	Fallback func() fallback.State
@@ -25,8 +25,8 @@ type Source struct {
 	ClockMoved func() time.Duration
 }
 
-// A Queue computes the metrics of one queue of the scheduler. It is a scheduler.Observer, and its method Timed is a
-// listener of a Watch. Only the scheduler's goroutine may call its methods, unless their comments state otherwise.
+// A Queue computes the metrics of one queue of the scheduler. It is a scheduler.Observer; Timed is a listener of a
+// Watch. Only the scheduler's goroutine may call its methods, unless stated otherwise.
 type Queue struct {
 	m      *Metrics
 	name   string
@@ -62,11 +62,11 @@ func (q *Queue) Leading(yes bool) { q.m.leader.WithLabelValues(q.name).Set(bit(y
 // Fenced counts a write that was refused because another leader has taken over. It is safe for concurrent use.
 func (q *Queue) Fenced() { q.m.fenced.WithLabelValues(q.name).Inc() }
 
-// Explained sets when the prediction was made that explanations use. It is safe for concurrent use.
+// Explained sets the time of the prediction that explanations use. It is safe for concurrent use.
 func (q *Queue) Explained(at time.Time) { q.m.explained.WithLabelValues(q.name).Set(unix(at)) }
 
-// Budget sets the limit on the mean cost of rented nodes per hour. It ignores invalid values. It is safe for concurrent
-// use.
+// Budget sets the limit on the mean cost per hour of rented nodes; invalid values are ignored. It is safe for
+// concurrent use.
 func (q *Queue) Budget(perHour float64) {
 	if finite(perHour) && perHour >= 0 {
 		q.m.limit.WithLabelValues(q.name).Set(perHour)

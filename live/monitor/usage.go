@@ -10,7 +10,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// States of a GPU.
 const (
 	productive = iota // its job trains
 	restarting

@@ -37,8 +37,8 @@ type Timing struct {
 }
 
 // A Watch measures how long the stages of each round take. Give the scheduler its Policy and Placer, and run the
-// scheduler with its Backend and with the Watch as the first observer. After each round, the scheduler's goroutine
-// calls the listeners.
+// scheduler with its Backend and with the Watch as the first observer. The scheduler's goroutine calls the listeners
+// after each round.
 type Watch struct {
 	listeners []func(*Timing)
 	now       Timing // the current round

@@ -67,7 +67,6 @@ func (q *Queue) pay(now time.Time, rentals []cluster.Rental) {
 	}
 }
 
-// spend adds the cost until now.
 func (q *Queue) spend(now time.Time) {
 	if d := now.Sub(q.bill.at); !q.bill.at.IsZero() && d > 0 && finite(q.bill.rate) {
 		q.m.spent.WithLabelValues(q.name).Add(q.bill.rate * d.Hours())
