@@ -26,7 +26,7 @@ type RefusedError struct{ Text string }
 
 func (e *RefusedError) Error() string { return e.Text }
 
-// Act allows viewers with the token to cancel jobs through a, and to retry them if it is a Retrier. Call it before Handler.
+// Act allows viewers with the token to cancel jobs, and to retry them if a is a Retrier. Call it before Handler.
 func (s *Server) Act(a Actor) { s.actor = a }
 
 func (s *Server) retrier() Retrier {

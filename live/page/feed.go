@@ -67,7 +67,6 @@ func (f *feed) fail(err error) {
 	f.announce()
 }
 
-// stale returns the overview as the last known state.
 func (o *Overview) stale(at time.Time, why error) *Overview {
 	other, s := *o, *o.Status
 	s.At = at
@@ -110,7 +109,6 @@ func (f *feed) now() (text []byte, number int, next chan struct{}, err error) {
 	return f.text, f.number, f.next, f.err
 }
 
-// looked returns the time of the last successful look.
 func (f *feed) looked() time.Time {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -70,7 +70,6 @@ func (h *history) add(s *status.Status) {
 	h.series.add(point{s.At.Sub(h.series.Begun), gpus, held, waiting, running})
 }
 
-// track adds what changed about a job since the last look.
 func (h *history) track(at time.Time, j *status.Job) {
 	h.tracks.resume(j.ID, whole1970(j.Submitted))
 	last, l := h.tracks.last(j.ID), h.lives[key(j)]
@@ -108,7 +107,6 @@ func (h *history) endTracks(s *status.Status) {
 	}
 }
 
-// end returns the last step of a job; e is nil if its end is not listed.
 func end(e *status.Job, at time.Time) status.Step {
 	if e == nil {
 		return status.Step{At: whole1970(at), What: status.Ended}
@@ -116,7 +114,6 @@ func end(e *status.Job, at time.Time) status.Step {
 	return status.Step{At: whole1970(cmp.Or(e.Finished, at)), What: cmp.Or(status.What(e.Outcome), status.Ended)}
 }
 
-// trackNodes adds which nodes closed, opened, joined or left since the last look.
 func (h *history) trackNodes(s *status.Status) {
 	now, at := make(map[string]bool, len(s.Nodes)), time.Duration(Since1970(s.At))
 	for i := range s.Nodes {

@@ -82,7 +82,7 @@ func (m *Machine) Job(ctx context.Context, id job.ID, _ time.Duration) (*Job, er
 // Asks implements Asker.
 func (*Machine) Asks() bool { return true }
 
-// Ask implements Asker. The answer starts from the state after the last round.
+// Ask implements Asker, from the state after the last round.
 func (m *Machine) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (*whatif.Answer, error) {
 	of := control.Question(q)
 	text, err := m.client.Ask(ctx, &of)
@@ -147,7 +147,6 @@ func (m *Machine) Timeline(context.Context) (*status.Timeline, error) {
 	return p.timeline, nil
 }
 
-// read reads the journal, unless that was done a short time ago.
 func (m *Machine) read() (*past, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

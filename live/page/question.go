@@ -28,7 +28,6 @@ func (s *Server) asker() Asker {
 
 const mostShifts = 20
 
-// Times are in seconds.
 type answered struct {
 	Sooner  int     `json:"sooner"`
 	Later   int     `json:"later"`

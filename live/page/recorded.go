@@ -105,7 +105,6 @@ func (r *Recorded) Timeline(context.Context) (*status.Timeline, error) {
 	return p.timeline, nil
 }
 
-// whole reads the journal, once.
 func (r *Recorded) whole() (*past, error) {
 	r.once.Do(func() {
 		var whole *journal.Reader

@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A Series has the numbers of GPUs and jobs over time. The values of point i apply from At[i] to At[i+1].
+// A Series has the numbers of GPUs and jobs over time. Values of index i apply from At[i] to At[i+1].
 type Series struct {
 	Begun   time.Time         `json:"begun"`
 	At      []journal.Seconds `json:"at"`      // since Begun
@@ -26,7 +26,6 @@ type Series struct {
 
 const mostPoints = 2000
 
-// past is what happened before the end of a journal.
 type past struct {
 	series   *Series
 	timeline *status.Timeline
@@ -76,7 +75,6 @@ type counter struct {
 	tracks tracks
 }
 
-// nodes sets the present nodes, and notes which joined and left since the first time.
 func (c *counter) nodes(all *cluster.Cluster) {
 	up := make(map[cluster.NodeID]bool, len(all.Nodes()))
 	c.now.gpus = all.GPUs()

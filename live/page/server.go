@@ -36,7 +36,7 @@ type Server struct {
 	past   pastFeed
 }
 
-// New returns a Server for the page of a Source. address is the address, with a port, on which it will be served.
+// New returns a Server for the page of a Source, to be served at address (with a port).
 func New(source Source, address net.Addr) *Server {
 	_, port, _ := net.SplitHostPort(address.String())
 	s := &Server{source: source, token: rand.Text(), viewer: rand.Text(), host: address.String(), cookie: "oxgang-" + port}

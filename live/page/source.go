@@ -41,7 +41,7 @@ type Overview struct {
 	Elapsed journal.Seconds `json:"elapsed"` // until the time of the Status
 	Last    journal.Seconds `json:"last"`    // until the end of a recording
 	Live    bool            `json:"live"`
-	// Stale states why the present state is unknown; the Status is then the last known one. Otherwise it is empty.
+	// Stale states why the present state is unknown; the Status is then the last known one. Empty: it is known.
 	Stale string `json:"stale,omitempty"`
 	// Asks is set if the source is an Asker.
 	Asks bool `json:"asks,omitempty"`

@@ -91,7 +91,6 @@ func (t *tracks) thin(own *status.Track, most int) {
 	}
 }
 
-// forget makes room for a tenth of all steps.
 func (t *tracks) forget() {
 	gone, most := make(map[job.ID]bool), t.limit()*9/10
 	for _, id := range t.ends {
@@ -121,7 +120,6 @@ func (t *tracks) drop(gone map[job.ID]bool) {
 	}
 }
 
-// last returns the last step of a job, or nil.
 func (t *tracks) last(id job.ID) *status.Step {
 	i, known := t.at[id]
 	if !known {
@@ -130,7 +128,6 @@ func (t *tracks) last(id job.ID) *status.Step {
 	return &t.all[i].Steps[len(t.all[i].Steps)-1]
 }
 
-// holds adds a step to a number of GPUs.
 func (t *tracks) holds(id job.ID, user string, at time.Duration, gpus int) {
 	was := 0
 	if last := t.last(id); last != nil {
@@ -157,7 +154,6 @@ func (t *tracks) node(at time.Duration, name string, what status.What) {
 
 func whole(at time.Duration) int64 { return int64(at.Round(time.Second) / time.Second) }
 
-// timeline returns a copy.
 func (t *tracks) timeline(begun time.Time, until time.Duration) *status.Timeline {
 	l := &status.Timeline{Begun: begun, Until: whole(until), Tracks: make([]status.Track, len(t.all)), Nodes: append([]status.NodeChange{}, t.nodes...), Omitted: t.omitted}
 	for i, own := range t.all {

@@ -55,8 +55,8 @@ func (w *Watched) again(ctx context.Context) (changed bool, err error) {
 	return changed, nil
 }
 
-// Follow reads the state repeatedly until ctx is done. After each read it calls pause, which returns how long to wait.
-// took is the duration of the read; changed states whether the state changed.
+// Follow reads the state repeatedly until ctx is done. After each read, pause returns how long to wait: took is the
+// duration of the read, and changed states whether the state changed.
 func (w *Watched) Follow(ctx context.Context, pause func(took time.Duration, changed bool) time.Duration) {
 	took, changed := time.Duration(0), true
 	for {
@@ -71,7 +71,7 @@ func (w *Watched) Follow(ctx context.Context, pause func(took time.Duration, cha
 	}
 }
 
-// Now returns the state that was read last, or the error if no read has succeeded.
+// Now returns the state read last, or the error if no read has succeeded.
 func (w *Watched) Now() (*status.Status, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -84,7 +84,7 @@ func (w *Watched) Now() (*status.Status, error) {
 	return nil, errors.New("not read yet")
 }
 
-// Find returns a job in the state that was read last, or ErrUnknown.
+// Find returns a job in the state read last, or ErrUnknown.
 func (w *Watched) Find(id job.ID) (*status.Job, error) {
 	s, err := w.Now()
 	if err != nil {
@@ -134,7 +134,6 @@ func (w *Watched) Job(_ context.Context, id job.ID, _ time.Duration) (*Job, erro
 	return &Job{Begun: time.Unix(0, 0).UTC(), Job: j, Life: w.past.story(j)}, nil
 }
 
-// ended returns a job that ended shortly before the last state read, or nil.
 func (w *Watched) ended(id job.ID) *status.Job {
 	s, err := w.Now()
 	if err != nil {
