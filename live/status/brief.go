@@ -5,10 +5,8 @@ import (
 	"strings"
 )
 
-// mostWords is the limit of Job.Brief.
 const mostWords = 12
 
-// fillers are words that a short reason does not need.
 var (
 	fillers = strings.NewReplacer(" planned for it", "", " that it requested", "", " that it needs", "", " of it in the queue", "", " for it,", ",", "it keeps its GPUs, because ", "kept: ", "its policy ", "the policy ",
 		" 0s ago", "", " together with the ", " with ", "whole nodes for its ", "its ", "the total cost", "the cost")

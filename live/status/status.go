@@ -18,7 +18,6 @@ const Version = "oxgang.dev/status/v1"
 // A Backend is the kind of system whose status the document has, such as Slurm.
 type Backend string
 
-// The backends.
 const (
 	Journal    Backend = "journal"
 	Machine    Backend = "machine"
@@ -62,7 +61,7 @@ type Queue struct {
 	Prices     []Price   `json:"prices,omitempty"`
 }
 
-// A Price is the dual price of one GPU of a type, in the unit of the policy.
+// A Price is the dual price of one GPU of a type, in the policy's unit.
 type Price struct {
 	Type  cluster.GPUType `json:"type"`
 	Price float64         `json:"price"`
@@ -91,8 +90,8 @@ type Node struct {
 	Held  []Holder        `json:"held,omitempty"`
 	// Closed is why the node starts no jobs; empty if it does.
 	Closed string `json:"closed,omitempty"`
-	// Cause is one of a fixed list and Idle a sentence: why GPUs are idle; empty if none are or the cause is
-	// unknown.
+	// Idle explains in a sentence why GPUs are idle, and Cause is its code; both are empty if none are idle or the
+	// cause is unknown.
 	Cause string `json:"cause,omitempty"`
 	Idle  string `json:"idle,omitempty"`
 	// CPUs (cores), Memory (bytes) and Slots are for single machines only.
@@ -130,7 +129,7 @@ type Slot struct {
 	Rank       int `json:"rank"`
 }
 
-// An Amount is how much of a resource is used and how much exists. Total 0 means that the resource is not counted.
+// An Amount is how much of a resource is used and exists. Total 0: the resource is not counted.
 type Amount struct {
 	Used  float64 `json:"used"`
 	Total float64 `json:"total"`
@@ -220,7 +219,7 @@ type Checkpoint struct {
 	Progress float64   `json:"progress"` // samples at initial efficiency
 }
 
-// A Range is an expected time: it is between Early and Late with the given Probability. Likely is the median.
+// A Range is an expected time: between Early and Late with the given Probability. Likely is the median.
 type Range struct {
 	Early       time.Time `json:"early,omitzero"`
 	Likely      time.Time `json:"likely,omitzero"`

@@ -24,7 +24,7 @@ type Track struct {
 	Steps []Step `json:"steps"` // by time
 }
 
-// A Step is a change of what a job holds: from At on it holds GPUs, until the next step.
+// A Step is a change of what a job holds: GPUs GPUs from At until the next step.
 type Step struct {
 	At   int64 `json:"at"` // in seconds; below 0 before the origin
 	GPUs int   `json:"gpus"`
@@ -37,7 +37,6 @@ func (t *Track) Ended() bool { return t.Steps[len(t.Steps)-1].What.Ends() }
 // A What is the kind of a Step or of a NodeChange.
 type What string
 
-// The kinds of steps.
 const (
 	Submitted What = "submitted"
 	Started   What = "started" // or started again
@@ -55,7 +54,6 @@ const (
 // Ends reports whether a step of this kind ends the job.
 func (w What) Ends() bool { return w == Done || w == Failed || w == Cancelled || w == Ended }
 
-// The kinds of changes of nodes.
 const (
 	Joined What = "joined"
 	Left   What = "left"

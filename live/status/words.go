@@ -155,7 +155,7 @@ func (j *Job) fullReason() string {
 	return text
 }
 
-// Headline returns the first line of a message, without a clause such as "; its last lines:".
+// Headline returns the first line of a message, without clauses such as "; its last lines:".
 func Headline(detail string) string {
 	head, _, more := strings.Cut(detail, "\n")
 	if i := strings.LastIndex(head, "; "); more && i > 0 && strings.HasSuffix(head, ":") {
@@ -237,7 +237,6 @@ func (j *Job) WriteText(w io.Writer, at time.Time) error {
 	return err
 }
 
-// reasonText is the sentence, after the reason if that is a code such as NoCapacity.
 func (j *Job) reasonText() string {
 	if j.Sentence == "" || j.Reason == "" || strings.Contains(j.Reason, " ") {
 		return cmp.Or(j.Sentence, j.Reason)
