@@ -21,7 +21,7 @@ var ErrBudget = errors.New("the limit of processor time is reached")
 const budgetTick = 20 * time.Millisecond
 
 // WithBudget returns a context that is cancelled, with cause ErrBudget, when the process has used a further budget of
-// processor time, over all threads. cancel frees its resources.
+// processor time over all threads. cancel frees its resources.
 func WithBudget(ctx context.Context, budget time.Duration) (_ context.Context, cancel context.CancelFunc) {
 	ctx, stop := context.WithCancelCause(ctx)
 	if budget <= 0 {
@@ -48,14 +48,12 @@ func WithBudget(ctx context.Context, budget time.Duration) (_ context.Context, c
 
 var leastGrowth atomic.Int64
 
-// Hurry lets the heap double between collections, for a command that answers one question
-// and ends.
+// Hurry lets the heap double between garbage collections, for a command that answers one question and ends.
 func Hurry() { leastGrowth.Store(100) }
 
-// LeastGrowth returns the least growth of the heap between two collections, in per cent; 0: the default.
+// LeastGrowth returns the least growth of the heap, in per cent, between two garbage collections; 0: the default.
 func LeastGrowth() int64 { return leastGrowth.Load() }
 
-// Exit statuses of commands that try a job.
 const (
 	tryWaits = 3
 	tryNever = 4

@@ -15,12 +15,12 @@ func Complete(cmd *cobra.Command, flag string, names []string) {
 	CompleteList(cmd, flag, names, false)
 }
 
-// CompleteList is Complete for a flag whose value, if list is true, is a comma-separated list.
+// CompleteList is Complete for a flag that takes a comma-separated list if list is true.
 func CompleteList(cmd *cobra.Command, flag string, names []string, list bool) {
 	CompleteLater(cmd, flag, func() []string { return names }, list)
 }
 
-// CompleteLater is CompleteList for names that are computed when the user asks for suggestions.
+// CompleteLater is CompleteList with names that are computed when the user asks for suggestions.
 func CompleteLater(cmd *cobra.Command, flag string, names func() []string, list bool) {
 	err := cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		before := ""

@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
-// PrintError prints an error on one line, and a hint on what to do on another. If the error is a table of unknown
-// format, it also prints a mapping file as a starting point.
+// PrintError prints an error on one line, and a hint on another. For a table of unknown format, it also prints a
+// mapping file as a starting point.
 func PrintError(w io.Writer, err error) {
 	message, hint, _ := strings.Cut(err.Error(), hintMark)
 	hint = cmp.Or(hint, meant(err))
@@ -43,7 +43,7 @@ func Hinted(err error, format string, args ...any) error {
 	return fmt.Errorf("%w"+hintMark+"%s", err, fmt.Sprintf(format, args...))
 }
 
-// A StatusError is an exit status that is the result of a command. The program then exits with it and prints no error.
+// A StatusError is an exit status that is the result of a command. The program exits with it and prints no error.
 type StatusError int
 
 // Error implements error.
@@ -60,13 +60,13 @@ func Usage(err error) error { return UsageError{err} }
 // Misused returns a UsageError with a formatted text.
 func Misused(format string, args ...any) error { return UsageError{fmt.Errorf(format, args...)} }
 
-// Group is for a command that has only subcommands: it then prints the list of these, and rejects arguments.
+// Group makes a command print its subcommands and reject arguments.
 func Group(cmd *cobra.Command) {
 	cmd.Args = NoCommand
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 }
 
-// NoCommand returns an error for arguments, which are unknown commands below cmd.
+// NoCommand returns an error for arguments, which would be unknown subcommands of cmd.
 func NoCommand(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return UnknownCommand(cmd, args)
@@ -74,14 +74,13 @@ func NoCommand(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// Renamed returns a hidden command called old. It fails with an error that states the command's new name, renamed.
+// Renamed returns a hidden command called old, which fails with an error that states the new name, renamed.
 func Renamed(old, renamed string) *cobra.Command {
 	return &cobra.Command{Use: old, Hidden: true, DisableFlagParsing: true, RunE: func(cmd *cobra.Command, _ []string) error {
 		return UsageError{Hinted(fmt.Errorf("%q has a new name", cmd.CommandPath()), "use %q", "oxgang "+renamed)}
 	}}
 }
 
-// release is the version of a release, set by the linker.
 var release string
 
 // Version returns the module version and commit of this program.

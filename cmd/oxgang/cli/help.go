@@ -21,8 +21,8 @@ type FlagGroup struct {
 	Brief map[string]string
 }
 
-// GroupFlags makes the help of a command short: its first paragraph, and one line for each flag of groups. It adds the
-// flag --help-all, which prints the full text and all flags. Call it after the flags and RunE are set.
+// GroupFlags makes the help of a command short: its first paragraph, and one line for each flag of groups. The added
+// flag --help-all prints everything. Call it after the flags and RunE are set.
 func GroupFlags(cmd *cobra.Command, groups ...FlagGroup) {
 	var all bool
 	cmd.Flags().BoolVar(&all, "help-all", false, "show all flags")

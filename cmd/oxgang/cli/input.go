@@ -25,7 +25,7 @@ var ErrInterrupted = errors.New("interrupted")
 // OsFiles returns functions with which a simulation reads files of this machine.
 func OsFiles() run.Files { return FilesUntil(context.Background()) }
 
-// FilesUntil returns OsFiles, but reads fail when ctx ends.
+// FilesUntil is OsFiles, but reads fail when ctx ends.
 func FilesUntil(ctx context.Context) run.Files {
 	return run.Files{
 		Open: func(name string) (io.ReadCloser, error) { return Open(ctx, name) },
@@ -88,7 +88,7 @@ func OpenJournal(ctx context.Context, file string) (j *journal.Reader, f io.Clos
 	return j, text, nil
 }
 
-// JournalOf returns the name of the first existing file of the journal to which file belongs.
+// JournalOf returns the first existing file of the journal to which file belongs.
 func JournalOf(file string) string { return partsOf(file)[0] }
 
 func partsOf(file string) []string {

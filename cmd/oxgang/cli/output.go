@@ -25,7 +25,7 @@ func WriteJSON(w io.Writer, v any) error {
 }
 
 // Show calls show once or, if watched is true, every two seconds until it fails or the context ends. On a terminal,
-// each output replaces the one before.
+// each output replaces the last.
 func Show(cmd *cobra.Command, watched bool, show func(io.Writer) error) error {
 	if watched {
 		return watch(cmd.Context(), cmd.OutOrStdout(), show)

@@ -51,7 +51,7 @@ func ServePage(cmd *cobra.Command, source page.Source, listen string, cancels bo
 	return nil
 }
 
-// A Measured has the addresses that a live page reads the use of GPUs from.
+// A Measured is the flag with the addresses from which a live page reads the use of GPUs.
 type Measured struct{ addresses []string }
 
 // Add adds the flag.
@@ -62,7 +62,7 @@ func (m *Measured) Add(cmd *cobra.Command) {
 // Any reports whether the flag is set.
 func (m *Measured) Any() bool { return len(m.addresses) > 0 }
 
-// Meter returns a Meter that reads the addresses until ctx is done, or nil without addresses.
+// Meter returns a Meter that reads the addresses until ctx is done; nil without addresses.
 func (m *Measured) Meter(ctx context.Context) (*gpuuse.Meter, error) {
 	if !m.Any() {
 		return nil, nil

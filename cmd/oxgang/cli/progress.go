@@ -12,7 +12,7 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Progress prints how many jobs of a simulation have ended: as a bar on a terminal, as lines elsewhere.
+// A Progress prints how many jobs of a simulation have ended: as a bar on a terminal, else as lines.
 type Progress struct {
 	mu       sync.Mutex
 	w        io.Writer

@@ -37,8 +37,8 @@ func ConfigCommand() *cobra.Command {
 	return cmd
 }
 
-// ConfigFlags reads a configuration from defaults, a file, the environment and flags. Each source overrides the ones
-// before it.
+// ConfigFlags reads a configuration from defaults, a file, the environment and flags; later sources override earlier
+// ones.
 type ConfigFlags struct{ file string }
 
 // Add adds the flags for the settings of a configuration.
@@ -195,7 +195,6 @@ func checkSplit(g *config.Generate) error {
 	return nil
 }
 
-// contradictions returns contradictory settings from one source. Between sources, the later one wins.
 func contradictions(c *config.Config) error {
 	var errs []error
 	for _, p := range [][2]string{

@@ -76,8 +76,8 @@ func (s *Stage) Publish() error {
 // Discard removes the files that were not published.
 func (s *Stage) Discard() error { return os.RemoveAll(s.dir) }
 
-// Whole writes the file at path so that readers never see a part of it. write fills a temporary file, which is then
-// renamed to path.
+// Whole writes the file at path so that readers never see a part of it: write fills a temporary file, which is then
+// renamed.
 func Whole(path string, write func(io.Writer) error) error {
 	if path == "" {
 		return errors.New("no name for the file to write")

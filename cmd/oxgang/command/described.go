@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/trace"
 )
 
-// Times are in seconds.
 type description struct {
 	Format     string      `json:"format"`
 	Rows       int         `json:"rows"`

@@ -118,9 +118,8 @@ func group(cmd *cobra.Command) {
 	cmd.SetCompletionCommandGroupID(groups[len(groups)-1].title)
 }
 
-// Main runs the command line of this process. policies are available in addition to the built-in ones. It returns the
-// exit status: 0 for success, 1 for failure, 2 for wrong usage or an invalid policy, or a status of "oxgang try". Call
-// it once.
+// Main runs the command line of this process, once. policies extend the built-in ones. It returns the exit status: 0
+// for success, 1 for failure, 2 for wrong usage or an invalid policy, or a status of "oxgang try".
 func Main(policies ...registry.Entry) int {
 	collect(collectLess)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

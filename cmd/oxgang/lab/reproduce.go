@@ -123,7 +123,6 @@ func (r *reproduction) reproduce(cmd *cobra.Command, e *experiments.Experiment, 
 	return found, r.store(cmd.Context(), e, found, spent())
 }
 
-// expected returns what to expect at the start of an experiment.
 func expected(e *experiments.Experiment, done, left int) string {
 	text := ""
 	if rec, err := experiments.FindRecord(e.Name); err == nil && rec != nil && done == 0 {

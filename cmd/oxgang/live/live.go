@@ -131,7 +131,7 @@ func (s *Scheduler) Try(ctx context.Context, spec *job.Spec) (*whatif.TrialAnswe
 	return a, json.Unmarshal(text, a)
 }
 
-// Journal returns the most recently written journal in the state directory, or "" if there is none.
+// Journal returns the journal in the state directory that was written last, or "".
 func (s *Scheduler) Journal() (string, error) {
 	dir, err := s.state.path()
 	if err != nil {
@@ -165,7 +165,6 @@ PATH, with your permissions. Only "serve" changes jobs; "submit" submits one.`,
 	return cmd
 }
 
-// slurmHinted adds a hint to an error of Slurm's commands.
 func slurmHinted(err error) error {
 	switch {
 	case errors.Is(err, client.ErrNoCommand):

@@ -82,7 +82,6 @@ func (l *logWriter) print(text []byte) error {
 	return err
 }
 
-// flush writes an incomplete character at the end of the log.
 func (l *logWriter) flush() error { return l.print(l.rest) }
 
 func keepFlag(cmd *cobra.Command, texts *[]string) {

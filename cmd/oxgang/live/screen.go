@@ -15,7 +15,6 @@ import (
 // A screenSource returns the present status, and how long to wait before the next request.
 type screenSource func(context.Context) (*status.Status, time.Duration, error)
 
-// everyTwoSeconds makes a source of f that is asked every two seconds.
 func everyTwoSeconds(f func(context.Context) (*status.Status, error)) screenSource {
 	return func(ctx context.Context) (*status.Status, time.Duration, error) {
 		s, err := f(ctx)
@@ -138,7 +137,6 @@ func (m *screen) write(k tea.KeyPressMsg) {
 	}
 }
 
-// shown reports whether the chosen job matches the search.
 func (m *screen) shown() bool {
 	waiting, others := m.jobs()
 	is := func(j status.Job) bool { return j.ID == m.chosen }

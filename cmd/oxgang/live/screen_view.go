@@ -58,7 +58,6 @@ func (m *screen) title(text string) string { return bold + m.cut(text) + plain }
 // mostAlerts limits the lines about what needs a person, so that nodes and jobs stay on the screen.
 const mostAlerts = 5
 
-// head has the numbers, and what needs a person.
 func (m *screen) head() []string {
 	s := m.now
 	waiting, others := 0, 0
@@ -152,7 +151,6 @@ func (m *screen) table(title string, jobs []status.Job, height int) []string {
 	return lines
 }
 
-// page has the text of one job, wrapped between words.
 func (m *screen) page(j *status.Job) []string {
 	var text strings.Builder
 	_ = j.WriteText(&text, m.now.At) // in memory

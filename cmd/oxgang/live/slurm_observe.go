@@ -135,7 +135,6 @@ func (o *observation) ask(ctx context.Context) ([]client.Run, string) {
 	return runs, ""
 }
 
-// status returns the status of the cluster, and how long Slurm took.
 func (o *observation) status(ctx context.Context) (*status.Status, time.Duration, error) {
 	look, took, err := o.take(ctx)
 	if err != nil {

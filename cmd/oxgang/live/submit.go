@@ -184,8 +184,8 @@ var dropped = []string{
 	"ROLE_NAME", "ROLE_RANK", "ROLE_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "CUDA_VISIBLE_DEVICES",
 }
 
-// Captured returns env, the part of an environment that a job inherits, and odd, the variables that cannot be sent to
-// the scheduler.
+// Captured returns the part of an environment that a job inherits (env), and the variables that cannot be sent to the
+// scheduler (odd).
 func Captured(environ []string) (env, odd []string) {
 	for _, line := range environ {
 		name, _, _ := strings.Cut(line, "=")

@@ -33,7 +33,6 @@ func (s *simulation) prepare() error {
 	return err
 }
 
-// files writes the HTML report and, into the output directory, results and plot data.
 func (s *simulation) files(runs []report.Run, t *metrics.Trust) error {
 	in := report.Input{Title: title(s.config), Facts: facts(s.config, "oxgang "+cli.Version()), Runs: runs}
 	if t != nil {

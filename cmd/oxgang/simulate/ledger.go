@@ -45,7 +45,6 @@ type account struct {
 	*ledger.Statement
 }
 
-// A gap is a part of the month without records.
 type gap struct {
 	From time.Time `json:"from"`
 	To   time.Time `json:"to"`
@@ -183,7 +182,6 @@ func (a *accounting) run(ctx context.Context, stdout io.Writer, files, by []stri
 	return err
 }
 
-// unused adds the measured idle time of GPUs from the folders of the journals.
 func (a *accounting) unused(files []string) error {
 	seen := map[string]bool{}
 	for _, file := range files {

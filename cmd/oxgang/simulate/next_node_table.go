@@ -85,7 +85,6 @@ func (n *nextNodes) notes() string {
 	return text
 }
 
-// near is the error of an estimate that is not mentioned.
 const near = 0.2
 
 func (n *nextNodes) off() float64 {

@@ -25,7 +25,6 @@ type replaying struct {
 
 func isJournal(args []string) bool { return len(args) > 0 && filepath.Ext(args[0]) == ".oxj" }
 
-// forJournals are the flags of whatif with a meaning for a journal.
 var forJournals = []string{"policy", "output", "quiet", "actions", "etas"}
 
 // replay judges a journal. It refuses flags without a meaning for one.

@@ -100,7 +100,6 @@ func failures(tasks []*task) error {
 
 const compared = 3
 
-// chooseSeeds chooses one seed for a recorded trace, which is the same under every seed.
 func (s *simulation) chooseSeeds() {
 	switch {
 	case s.each:

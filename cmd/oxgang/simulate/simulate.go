@@ -207,7 +207,6 @@ func (s *simulation) printHint(in *run.Inputs) {
 	}
 }
 
-// simulateAll runs the tasks in parallel and stores their failures.
 func (s *simulation) simulateAll(ctx context.Context, tasks []*task, bar *cli.Progress) error {
 	outputs := make([]*output, len(tasks))
 	for i, t := range tasks {

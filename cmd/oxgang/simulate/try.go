@@ -96,7 +96,6 @@ func (f *tryFlags) answer(cmd *cobra.Command, spec *job.Spec) (*whatif.TrialAnsw
 // tryTime is the time that a simulation may take, and the search for a change that helps.
 const tryTime = 2 * time.Second
 
-// try returns the answer of a journal, and the time that it is about.
 func (f *tryFlags) try(ctx context.Context, file string, spec *job.Spec) (*whatif.Trial, time.Time, error) {
 	var at time.Time
 	cli.Hurry()
