@@ -23,8 +23,8 @@ func holds(all []corev1.PodSchedulingGate) bool {
 	return slices.ContainsFunc(all, func(g corev1.PodSchedulingGate) bool { return g.Name == v1alpha1.PlacementGate })
 }
 
-// aim makes new pods run on a node instead of the previous one. The pods are gated if node is empty or excluded,
-// or if the user's template names nodes: a later Start could not separate those from ours.
+// aim makes new pods run on a node instead of the previous one. The pods are gated if node is empty or excluded, or if
+// the user's template names nodes, which a later Start could not separate from ours.
 func (t template) aim(before, node string) error {
 	p, err := t.spec()
 	if err != nil {

@@ -21,8 +21,8 @@ type size struct {
 	Limits   map[string]string `json:"limits,omitempty"`
 }
 
-// asked is the value of the annotation v1alpha1.Asked. It is valid while the object has the size Granted;
-// otherwise someone has requested another size.
+// asked is the annotation v1alpha1.Asked, valid while the object has the size Granted; otherwise someone has requested
+// another size.
 type asked struct {
 	Asked   size `json:"asked"`
 	Granted size `json:"granted"`

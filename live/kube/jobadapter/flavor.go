@@ -16,7 +16,7 @@ import (
 func flavorOf(o *unstructured.Unstructured) map[string]string {
 	var a asked
 	if json.Unmarshal([]byte(o.GetAnnotations()[v1alpha1.Asked]), &a) != nil {
-		return nil // missing, or reported as invalid elsewhere
+		return nil
 	}
 	return a.Flavor
 }

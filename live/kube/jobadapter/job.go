@@ -72,7 +72,7 @@ func rigid(s *batchv1.JobSpec) string {
 	return ""
 }
 
-// keepsSize reports whether a policy of a Job counts its workers: the API server rejects fewer of them.
+// The API server rejects fewer workers if a policy counts them.
 func keepsSize(s *batchv1.JobSpec) bool { return s.SuccessPolicy != nil || s.MaxFailedIndexes != nil }
 
 func endedJob(j *batchv1.Job) *Ending {
@@ -90,8 +90,7 @@ func endedJob(j *batchv1.Job) *Ending {
 	return nil
 }
 
-// stopping reports whether the controller of a suspended Job has not set its condition Suspended. Until then it may
-// create pods, and the template is immutable.
+// Until a suspended Job's condition Suspended is set, its controller may create pods, and the template is immutable.
 func stopping(s *batchv1.JobStatus) bool {
 	said := slices.ContainsFunc(s.Conditions, func(c batchv1.JobCondition) bool {
 		return c.Type == batchv1.JobSuspended && c.Status == corev1.ConditionTrue

@@ -39,7 +39,7 @@ type Job struct {
 	Resizing      v1alpha1.Resizing // as requested, if possible
 	FixedRequests bool              // a Grant cannot change CPUs and memory
 	Grace         time.Duration
-	PriorityClass string    // empty: none
+	PriorityClass string
 	Spec          *job.Spec // as requested; nil if there is a Problem
 	Problem       string    // for users; empty: it can be scheduled
 	Plain         *job.Spec // Spec without annotations, if these are the Problem
@@ -73,8 +73,7 @@ var ErrFixed = errors.New("its number of workers is fixed")
 // resize it if it is not Sliced.
 var ErrKueue = errors.New("it is in a Kueue queue")
 
-// A Kind reads and changes the objects of one kind, such as JobSet. After an error, o may be partly changed and must
-// not be used.
+// A Kind reads and changes the objects of one kind, such as JobSet. After an error, o must not be used.
 type Kind interface {
 	GVK() schema.GroupVersionKind
 	// Read parses o with the defaults d of the queue and the namespace's weight in the queue. Invalid input is reported
@@ -92,7 +91,7 @@ type Kind interface {
 	Fit(o *unstructured.Unstructured, all []*corev1.Pod, g *Grant) ([]Fitting, error)
 }
 
-// Options state how the cluster names GPUs, and whether JobSets can be resized.
+// Options describe the cluster.
 type Options struct {
 	GPUResource string
 	TypeLabels  []string
@@ -101,7 +100,7 @@ type Options struct {
 	ElasticJobSets bool
 }
 
-// Kinds has an adapter for each supported kind of job, with nvidia.com/gpu as the GPU resource.
+// Kinds adapts each supported kind of job, with nvidia.com/gpu as the GPU resource.
 var Kinds = New(&Options{GPUResource: "nvidia.com/gpu", TypeLabels: []string{"nvidia.com/gpu.product"}})
 
 // New returns an adapter for each supported kind of job. The caller must not change o afterwards.

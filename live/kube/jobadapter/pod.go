@@ -14,11 +14,9 @@ import (
 // A Key identifies the object of a job.
 type Key struct{ Kind, Namespace, Name string }
 
-// raySuffix is the length of KubeRay's suffix of a RayCluster's name.
 const raySuffix = 6
 
-// RayJobOf returns the name of the RayJob that created the given RayCluster. made is false if no RayJob can have
-// created it.
+// RayJobOf returns the name of the RayJob that created the given RayCluster; made is false if none can have.
 func RayJobOf(cluster string) (name string, made bool) {
 	at := len(cluster) - raySuffix
 	if at < 1 || cluster[at] != '-' {
@@ -56,8 +54,8 @@ func Pin(p *corev1.Pod, node string, epoch int64) error {
 	return nil
 }
 
-// narrowed adds the node to a copy of each term, because the API server only accepts a narrower affinity, and reports
-// whether the node may match one. An empty term matches no node and stays empty.
+// narrowed adds the node to a copy of each term, because the API server only accepts a narrower affinity. An empty term
+// matches no node and stays empty.
 func narrowed(terms []corev1.NodeSelectorTerm, node string) (all []corev1.NodeSelectorTerm, possible bool) {
 	here := called(node)
 	if len(terms) == 0 {

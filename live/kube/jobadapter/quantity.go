@@ -11,8 +11,8 @@ var quantities = []string{"requests", "limits", "overhead", "sizeLimit", "diviso
 
 var absurd = regexp.MustCompile(`[eE][+-]?[0-9]{4}|.{65}`)
 
-// plain returns an error if a part of an object has an absurd quantity: the Kubernetes library would write out all
-// digits of 1e999999999, which takes a gigabyte and minutes.
+// plain rejects absurd quantities: the Kubernetes library would write out all digits of 1e999999999, which takes a
+// gigabyte and minutes.
 func plain(part any) error {
 	switch v := part.(type) {
 	case []any:

@@ -75,7 +75,7 @@ func others(p *corev1.PodSpec, i int, gpu corev1.ResourceName) cluster.Resources
 	return all
 }
 
-// give sets a request. A limit equal to the old request stays equal; a lower limit is raised.
+// A limit equal to the old request stays equal; a lower limit is raised.
 func give(r *corev1.ResourceRequirements, name corev1.ResourceName, q *resource.Quantity) {
 	before := inventory.Either(r, name)
 	if r.Requests == nil {
@@ -87,7 +87,7 @@ func give(r *corev1.ResourceRequirements, name corev1.ResourceName, q *resource.
 	}
 }
 
-// write changes CPUs and memory in a list. Equal quantities keep their notation.
+// Equal quantities keep their notation.
 func write(c map[string]any, list string, is, want corev1.ResourceList) {
 	for _, name := range sized {
 		a, had := is[name]

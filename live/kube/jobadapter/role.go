@@ -101,14 +101,13 @@ func hostPort(c corev1.Container) bool {
 	return slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool { return p.HostPort > 0 })
 }
 
-// controllers are the values of spec.managedBy with which the usual controller creates the pods of a kind.
+// controllers are the usual controllers' values of spec.managedBy.
 var controllers = map[string]string{
 	"Job": "kubernetes.io/job-controller", "JobSet": "jobset.sigs.k8s.io/jobset-controller",
 	"TrainJob": "trainer.kubeflow.org/trainjob-controller", "RayJob": "ray.io/kuberay-operator",
 }
 
-// bypassed returns an error if the pods of a job that waits would not be created, or kube-scheduler would not place
-// them.
+// bypassed returns an error if a waiting job's pods would not be created or not be placed.
 func (s *shape) bypassed(o *unstructured.Unstructured) error {
 	if !s.suspended {
 		return nil

@@ -16,10 +16,10 @@ import (
 type shape struct {
 	suspended bool
 	ended     *Ending
-	workers   int // pods with GPUs
+	workers   int
 	pod       corev1.PodTemplateSpec
 	also      []corev1.PodTemplateSpec
-	roles     []role // with and without GPUs
+	roles     []role
 	fixed     string // why the size is fixed; empty: it is not
 	keeps     bool   // the API server accepts it in its own size only
 	inPlace   bool   // the number of workers can change while the job runs
@@ -27,8 +27,8 @@ type shape struct {
 	size func(workers int) error
 	// templates are not copies.
 	templates func() []template
-	affine    bool // node affinity may be changed
-	stopping  bool // its controller may still create pods
+	affine    bool
+	stopping  bool
 	resources bool
 }
 

@@ -73,7 +73,6 @@ func (r *request) memory() int64 {
 	return inventory.MostMemory
 }
 
-// batch lets the scheduler choose the batch size if the largest is above the requested one.
 func (r *request) batch(spec *job.Spec) {
 	size, most := r.whole(v1alpha1.BatchSize, maxBatch), r.whole(v1alpha1.MaxBatchSize, maxBatch)
 	switch {

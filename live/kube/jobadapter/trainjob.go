@@ -28,8 +28,7 @@ type trainJob struct {
 	} `json:"spec"`
 }
 
-// lookTrainJob returns the shape of a TrainJob. Its runtime is not read, so the TrainJob must state its number of
-// nodes and their resources.
+// The runtime is not read, so the TrainJob must state its number of nodes and their resources.
 func lookTrainJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape, error) {
 	var j trainJob
 	if err := decode(o.Object, &j); err != nil {

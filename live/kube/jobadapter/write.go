@@ -69,8 +69,7 @@ func (a *adapter) start(o *unstructured.Unstructured, g *Grant) error {
 	return nil
 }
 
-// grantOf returns the grant; for a job in Kueue without unrequested CPUs or memory, which Kueue's quota need not
-// cover.
+// A job in Kueue gets no unrequested CPUs or memory, which Kueue's quota need not cover.
 func grantOf(o *unstructured.Unstructured, ask *size, g *Grant) *Grant {
 	if o.GetLabels()[kueueQueue] == "" {
 		return g
@@ -180,8 +179,8 @@ func ungate(o *unstructured.Unstructured) bool {
 	return true
 }
 
-// ReleaseWorkload removes the AdmissionGate from a Sliced job's Workload, so that Kueue can admit it. It reports
-// whether the gate was present. Kueue (0.19) itself updates the Workloads of jobs that are not Sliced.
+// ReleaseWorkload removes the AdmissionGate from a Sliced job's Workload, so that Kueue can admit it, and reports
+// whether it was present. Kueue (0.19) itself updates the Workloads of jobs that are not Sliced.
 func ReleaseWorkload(workload *unstructured.Unstructured, j *Job) bool {
 	return j.Sliced && ungate(workload)
 }
