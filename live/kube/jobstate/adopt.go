@@ -14,8 +14,8 @@ func (p Past) With(history Past) Past {
 	return p
 }
 
-// Adopted derives a running job's allocation from its pods, in case the Plan was deleted or is old. It returns false if
-// the pods do not show a complete allocation.
+// Adopted derives a running job's allocation from its pods, for when the Plan was deleted or is old. It returns false
+// if the pods show no complete allocation.
 func Adopted(j *jobadapter.Job, workers []*corev1.Pod, typeOf func(node string) string) (Past, bool) {
 	if j.Generation == 0 || j.Suspended || j.PerWorker.GPUs == 0 || j.Ended != nil {
 		return Past{}, false

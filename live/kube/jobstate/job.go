@@ -27,7 +27,7 @@ type Job struct {
 	Helpers      []*corev1.Pod     // without GPUs
 	Spec         *job.Spec         // last sent to the scheduler
 	Types        []cluster.GPUType // on whose nodes kube-scheduler accepts its pods; nil: any
-	Nowhere      string            // for users: why it accepts them on no node; empty: it accepts them
+	Nowhere      string            // for users, why there are none; empty: there are
 	Held         Grant
 	Status       job.Status // at the last plan
 
@@ -43,7 +43,7 @@ type Job struct {
 	Agent        Agent
 	Reports      []job.Report // oldest first: see Keep
 	PercentAt    time.Time    // time of Kubeflow Trainer's last progress
-	TrainerError string       // last logged
+	TrainerError string
 
 	Fit   Fit
 	Limit Limit
@@ -51,7 +51,7 @@ type Job struct {
 	Retry
 }
 
-// Wants reports whether the last written plan has GPUs for the job, and it has neither lost them nor ended.
+// Wants reports whether the last written plan has GPUs for the job, which has neither lost them nor ended.
 func (e *Job) Wants() bool { return !e.Phase.Over() && e.Held.GPUs > 0 }
 
 // Workers returns the planned number of workers.
@@ -128,9 +128,9 @@ func (e *Job) EndsSoon(now time.Time) bool {
 	return !e.Ending.IsZero() && now.Sub(e.Ending) < ToEnd
 }
 
-// Outlived returns Finished if the other workers of a Job have no partners left, because they joined or restarted as
-// training ended. Otherwise it returns 0. Three conditions must hold: the workers train together, ToEnd has passed
-// since the first success, and the program has sent nothing since then.
+// Outlived returns Finished if the other workers of a Job have no partners left, otherwise 0. Three conditions must
+// hold: the workers train together, ToEnd has passed since the first success, and the program has sent nothing since
+// then.
 func (e *Job) Outlived(now time.Time) int {
 	together := e.Parsed.Kind == "Job" && (e.Parsed.Resizing == v1alpha1.InPlace || e.Agent.Hello != nil)
 	fixed := e.Parsed.Kueue && !e.Parsed.Sliced

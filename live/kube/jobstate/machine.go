@@ -6,12 +6,12 @@ type Phase uint8
 // Values of Phase.
 const (
 	Waiting   Phase = iota // no planned GPUs, no pods
-	Pending                // other pods may still use the planned GPUs, so the start is not written yet
+	Pending                // the start waits until other pods free the planned GPUs
 	Queued                 // its start is written; Kueue has not admitted it
 	Starting               // some workers do not run yet
 	Running                // all workers run or have succeeded
 	Resizing               // the number of workers differs from the plan
-	Closing                // its first workers have succeeded; the others have no partners to train with
+	Closing                // its first workers have succeeded; the others lack partners to train with
 	Finishing              // a worker has succeeded: the job has a minute to end by itself
 	Stopping               // its object runs an unplanned generation
 	Draining               // pods of an earlier generation remain
@@ -65,7 +65,7 @@ const (
 	Lacking  // workers have not been created for a while
 	Evicted  // Kueue keeps it stopped, as we requested
 	TooLong  // the job's object has more workers than planned
-	TooFew   // the job's object has fewer workers than planned
+	TooFew   // it has fewer
 	Up       // all workers run or have succeeded
 	Unseen   // the watches have not shown the last write
 	Failed   // the last step of the job failed

@@ -9,14 +9,13 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Unmade is how long pods of a Job may be missing before its events are read to find the cause. The delay doubles with
-// each read.
+// Unmade is how long pods of a Job may be missing before its events are read for the cause. Each read doubles the
+// delay.
 const Unmade = 10 * time.Second
 
 const longestWhy = 700
 
-// Lacks reports whether pods of a started Job have been missing so long that its events should be read now (see
-// Unmade).
+// Lacks reports whether pods of a started Job have been missing so long that its events should be read now.
 func (e *Job) Lacks(now time.Time) bool {
 	if e.Parsed.Kind != "Job" || !e.Running() {
 		return false

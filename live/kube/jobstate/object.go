@@ -85,8 +85,7 @@ func (k Object) Meta() metav1.Object { return k.o }
 // Kind returns the kind.
 func (k Object) Kind() string { return k.o.GetKind() }
 
-// Unpack returns the object, without the fields that PackObject drops, in 20 microseconds. The result must not be
-// changed.
+// Unpack returns the object, without what PackObject drops, in 20 microseconds. The result must not be changed.
 func (k Object) Unpack() (*unstructured.Unstructured, error) {
 	text, is := k.o.Object[packed].(string)
 	if !is {

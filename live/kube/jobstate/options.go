@@ -15,30 +15,30 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Options configure the Backend of a queue.
+// Options configure the Backend of a queue. Fields after Timeouts may be nil, except Log.
 type Options struct {
 	Queue    *v1alpha1.Queue // the state at Open
 	Nodes    inventory.Options
 	Kinds    []jobadapter.Kind // default jobadapter.Kinds
 	Identity string            // of the process, in its plans
 	Timeouts
-	// Explain, if not nil, explains the allocations of a plan.
+	// Explain explains the allocations of a plan.
 	Explain func(s *policy.Snapshot, p *policy.Plan) Reasons
-	// Expect, if not nil, returns predictions, or nil if there are none yet. It must not block.
+	// Expect returns predictions, or nil if there are none yet. It must not block.
 	Expect func() map[job.ID]Expected
-	// Events, if not nil, records an event for every published decision.
+	// Events records an event for every published decision.
 	Events events.EventRecorder
 	// Log receives errors. Default: discarded.
 	Log *slog.Logger
-	// Turn, if not nil, is shared by all queues of a process.
+	// Turn is shared by all queues of a process.
 	Turn *Turn
-	// Kueue, if not nil, reports whether the cluster has Kueue.
+	// Kueue reports whether the cluster has Kueue.
 	Kueue func() bool
-	// Priority, if not nil, returns the value of a PriorityClass, and whether it exists. "" is the default class.
+	// Priority returns the value of a PriorityClass, and whether it exists. "" is the default class.
 	Priority func(class string) (value int32, known bool)
-	// Now, if not nil, is the wall-clock time. Epochs are at least its Unix time.
+	// Now is the wall-clock time. Epochs are at least its Unix time.
 	Now func() time.Time
-	// Inputs, if not nil, returns a digest of the scheduler's events so far.
+	// Inputs returns a digest of the scheduler's events so far.
 	Inputs func() string
 }
 
@@ -60,7 +60,7 @@ type Reasons interface {
 	Text(id job.ID) string   // called only for plans that are written
 }
 
-// DefaultOptions returns the default options. The caller must set Queue and Identity.
+// DefaultOptions returns the defaults. The caller must set Queue and Identity.
 func DefaultOptions() Options {
 	return Options{
 		Nodes: inventory.Options{GPUResource: "nvidia.com/gpu", TypeLabels: []string{"nvidia.com/gpu.product"}},

@@ -11,7 +11,7 @@ import (
 )
 
 // Bind is how long a started job may go without a further pod being created or getting a node. Each failed start
-// doubles the time.
+// doubles it.
 const Bind = 30 * time.Second
 
 // PlaceWithin returns the time limit of Bind for the job, at most longest.

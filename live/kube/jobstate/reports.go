@@ -10,12 +10,10 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A job's measurements are stored in the status of the Plan for a new leader.
-
 const (
-	// KeptReports is the maximum number of stored reports of one job.
+	// KeptReports is how many reports of one job are stored.
 	KeptReports = 12
-	// MostReports is the maximum number of stored reports of all jobs.
+	// MostReports is how many reports of all jobs are stored.
 	MostReports = 2500
 )
 

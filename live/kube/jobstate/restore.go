@@ -98,7 +98,7 @@ func Allocation(e *Job, g *Grant) v1alpha1.JobAllocation {
 	return a
 }
 
-// Alike reports whether two allocations are equal in everything except messages and predictions.
+// Alike reports whether two allocations are equal except for messages and predictions.
 func Alike(a, b v1alpha1.JobAllocation) bool {
 	return a.UID == b.UID && a.Generation == b.Generation && a.GPUs == b.GPUs && a.Reason == b.Reason
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Obstacle describes in words why planned pods do not exist or do not run.
+// Obstacle describes why planned pods do not exist or do not run.
 func (e *Job) Obstacle() string {
 	for _, p := range e.Pods {
 		for _, c := range p.Status.Conditions {
@@ -26,8 +26,8 @@ func (e *Job) Obstacle() string {
 	return ""
 }
 
-// Place returns the first planned node that allows accepts and that has room in left for one worker, and takes that
-// room. It returns "" if there is none.
+// Place returns the first planned node that allows accepts and that has room in left for one worker, or "". It takes
+// that room from left.
 func (e *Job) Place(left map[string]int, allows func(node string) bool) string {
 	for _, s := range e.Held.Placement {
 		if name := string(s.Node); left[name] >= e.Parsed.PerWorker.GPUs && allows(name) {

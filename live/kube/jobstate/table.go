@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Table has the committed plan and the jobs of a queue. Its lock guards all of it.
+// A Table has the committed plan and the jobs of a queue, guarded by its lock.
 type Table struct {
 	*driver.Table[*Job]
 	Plan *v1alpha1.Plan  // as last written or read
