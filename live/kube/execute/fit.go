@@ -20,7 +20,7 @@ import (
 
 type podChanges map[*jobstate.Job][]jobadapter.Fitting
 
-// Requests shrink at once, and grow where the node has room. Nodes with shrinking requests lose their room in r.
+// Requests shrink at once. Nodes with shrinking requests lose their room in r.
 func (w *Planner) podChanges(s *observe.Observation, r room, now time.Time) (podChanges, []Note) {
 	all := make(podChanges)
 	var growing []*jobstate.Job
@@ -148,7 +148,7 @@ func (w *Writer) fit(ctx context.Context, f *jobadapter.Fitting, epoch int64) er
 
 type freeByNode map[string]cluster.Resources
 
-// spare returns the free resources: capacity minus the larger of each job's current and planned requests.
+// Each job counts with the larger of its current and planned requests.
 func (w *Planner) spare(s *observe.Observation) freeByNode {
 	left := make(freeByNode, len(s.Nodes))
 	for i := range s.Nodes {

@@ -38,15 +38,14 @@ func NameOf(l v1alpha1.NodeLoan, name string) int { return strings.Compare(l.Nam
 // ByName compares loans by node name.
 func ByName(a, b v1alpha1.NodeLoan) int { return strings.Compare(a.Name, b.Name) }
 
-// A Transfer is the step that marks a node as lent (by a label and a taint), or removes the mark.
+// A Transfer marks a node as lent, by a label and a taint, or removes the mark.
 type Transfer struct {
 	seen *corev1.Node
 	next *corev1.Node
 }
 
-// Transfers returns the steps that mark and unmark nodes on loan. Borrowed nodes get the mark, unless their owner has
-// pods there. Other nodes lose it once no pod of the queue is or may still come there. It returns none until the
-// watches show the last writes.
+// Transfers returns the steps that mark borrowed nodes without pods of their owner, and unmark other nodes once no pod
+// of the queue is or may still come there. It returns none until the watches show the last writes.
 func (ns *Nodes) Transfers(s *observe.Observation) []Transfer {
 	if !ns.Options.Acts() || time.Now().Before(ns.Loans.NotBefore) || len(ns.Writer.Unseen) > 0 {
 		return nil

@@ -14,14 +14,14 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A LoanState is the state of a lender's nodes. On loan are the loans of the committed Plan, except Back.
+// A LoanState is the state of a lender's nodes. The nodes on loan are the committed Plan's loans, except Back.
 type LoanState struct {
-	pools          []inventory.Pool
-	Published      []cluster.Loan              // last sent to the scheduler
-	Back           map[cluster.NodeID]bool     // nodes that leave the next plan
-	asked          map[types.UID]time.Time     // since when the owner's pods need borrowed nodes
-	rest           map[cluster.Group]time.Time // until when the group lends no more
-	jobstate.Retry                             // of writes to nodes
+	pools     []inventory.Pool
+	Published []cluster.Loan
+	Back      map[cluster.NodeID]bool     // nodes that leave the next plan
+	asked     map[types.UID]time.Time     // since when the owner's pods need borrowed nodes
+	rest      map[cluster.Group]time.Time // until when the group lends no more
+	jobstate.Retry
 }
 
 // NewLoans returns a state without loans.
@@ -57,7 +57,7 @@ func (ns *Nodes) Usable(s *observe.Observation) []cluster.Node {
 	return all
 }
 
-// Review updates the state of the lender's nodes. A loan ends if its node is unusable or was not returned in time.
+// Review updates the state of the lender's nodes, and ends loans of unusable or overdue nodes.
 func (ns *Nodes) Review(s *observe.Observation) {
 	if len(s.Lender.Servers)+len(ns.Table.Plan.Spec.Loans) == 0 {
 		ns.Loans.pools = nil

@@ -19,9 +19,9 @@ type Nodes struct {
 	Writer  *Writer
 	Store   *planstore.Store
 	Table   *jobstate.Table
-	// IsOurs reports whether a pod is or was one of the queue's jobs.
+	// IsOurs reports whether a pod belongs or belonged to a job of the queue.
 	IsOurs func(*observe.Observation) func(*corev1.Pod) bool
-	Lose   func(j *jobstate.Job, why string) // takes a job's GPUs
+	Lose   func(j *jobstate.Job, why string)
 	Rented rentedNodes
 	Loans  LoanState
 }

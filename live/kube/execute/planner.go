@@ -9,15 +9,14 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// A Planner computes the next steps towards the committed plan, without writing. The caller of its methods must hold
-// Writer.Mu.
+// A Planner computes the next steps towards the committed plan. The caller of its methods must hold Writer.Mu.
 type Planner struct {
 	*Writer
 
 	table *jobstate.Table
 }
 
-// NewPlanner returns a Planner for the jobs of table t. Writer w carries out its steps.
+// NewPlanner returns a Planner for the jobs of table t, whose steps w carries out.
 func NewPlanner(w *Writer, t *jobstate.Table) *Planner { return &Planner{w, t} }
 
 // A Writer carries out steps by writing to the cluster.

@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// refusals caches events about pods that could not be created. The API server has no index of events, so one read
-// serves all jobs, and lasts nine times its duration.
+// refusals caches events about pods that could not be created. The API server does not index events, so one read serves
+// all jobs, for nine times its duration.
 type refusals struct {
 	mu sync.Mutex
 	of map[string]*snapshot
@@ -22,7 +22,7 @@ type refusals struct {
 
 type snapshot struct {
 	turn chan struct{} // full during a read
-	at   time.Time     // of the read; zero: none yet
+	at   time.Time     // zero: none yet
 	took time.Duration
 	err  error
 	last map[string]jobstate.Refusal // by uid of the Job
@@ -40,7 +40,7 @@ func (r *refusals) in(namespace string) *snapshot {
 	return r.of[namespace]
 }
 
-// read returns the last refusal of each known job, and the time of the read, which concurrent callers share.
+// Concurrent callers share a read.
 func (r *refusals) read(ctx context.Context, w *Planner, namespace string) (map[string]jobstate.Refusal, time.Time, error) {
 	one := r.in(namespace)
 	select {

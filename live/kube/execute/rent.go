@@ -25,7 +25,7 @@ type Order struct {
 type rentedNodes struct {
 	Nodes      map[string][]observe.GroupNode // oldest first
 	Orders     map[string]*Order
-	Published  []cluster.Rental // last sent to the scheduler
+	Published  []cluster.Rental
 	Committing bool
 }
 
@@ -78,13 +78,13 @@ func (ns *Nodes) OrderOf(g *v1alpha1.NodeGroup) *Order {
 	return o
 }
 
-// A GroupStatus divides the nodes of a rentable group by what the plan does with them. Each node is in one list.
+// A GroupStatus divides the nodes of a rentable group by what the plan does with them.
 type GroupStatus struct {
 	Group  *v1alpha1.NodeGroup
 	Wanted int                  // without leaving nodes
 	Stays  []*observe.GroupNode // present, even if broken
 	Coming []*observe.GroupNode // not yet usable
-	Leaves []*observe.GroupNode // leaving, but not yet being deleted
+	Leaves []*observe.GroupNode // not yet being deleted
 	Going  []*observe.GroupNode // being deleted
 }
 

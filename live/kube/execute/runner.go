@@ -12,8 +12,7 @@ import (
 
 const start = "start"
 
-// CarryOut carries out a step. If it fails, a later pass retries it. A job whose start is rejected several times loses
-// its GPUs.
+// CarryOut tries a step once; a later pass retries it. A job whose start is rejected several times loses its GPUs.
 func (w *Writer) CarryOut(ctx context.Context, s *Step) {
 	err := s.Do(ctx)
 	if err == nil || ctx.Err() != nil {

@@ -20,18 +20,18 @@ import (
 	"github.com/oxgang/oxgang/live/kube/planstore"
 )
 
-// Recheck is the interval at which a group's replicas are read again, to detect changes by others.
+// Recheck is the interval at which a group's replicas are read again, because others may change them.
 const Recheck = 30 * time.Second
 
 // A Scaling is one step towards the planned size of a node group: it marks a leaving node, or sets the replicas.
 type Scaling struct {
 	group *v1alpha1.NodeGroup
 	order *Order
-	what  string // for users
+	what  string
 	do    func(context.Context) error
 }
 
-// Scalings returns the steps towards the planned sizes of node groups that are possible now.
+// Scalings returns the possible steps towards the planned sizes of node groups.
 func (ns *Nodes) Scalings() []Scaling {
 	if !ns.Options.Acts() || len(ns.Groups()) == 0 {
 		return nil
@@ -144,7 +144,7 @@ func scaled(t *v1alpha1.ScaleTarget) *unstructured.Unstructured {
 	return o
 }
 
-// CarryOutScaling carries out a step, with retries.
+// CarryOutScaling tries a step once; a later pass retries it.
 func (ns *Nodes) CarryOutScaling(ctx context.Context, s *Scaling) error {
 	err := s.do(ctx)
 	if ctx.Err() != nil {

@@ -19,7 +19,7 @@ import (
 // A Step is one change of the cluster towards the plan, such as the start of a job.
 type Step struct {
 	Job  *jobstate.Job
-	What string // for users
+	What string
 	Do   func(context.Context) error
 }
 
@@ -30,7 +30,7 @@ type Note struct {
 	Fit     *jobstate.Fit // nil: unchanged
 }
 
-// Apply makes the change of the note. The caller must hold the lock of the job table.
+// Apply makes the change. The caller must hold the lock of the job table.
 func (n *Note) Apply() {
 	if n.Retried {
 		n.Job.Trouble = ""
@@ -180,8 +180,7 @@ func (w *Planner) closing(e *jobstate.Job, workers int) *Step {
 	return w.rewriting(e, "end", func(o *object) error { return e.Adapter.Resize(o, &g) })
 }
 
-// ToStart returns what a starting job gets. If its first workers have already succeeded, it gets only these, which
-// completes the job.
+// ToStart returns what a starting job gets. If its first workers have succeeded, it gets only these, and so completes.
 func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
 	g := w.ToGrant(e)
 	if n := e.Finished(); n > 0 {
@@ -190,7 +189,7 @@ func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
 	return g
 }
 
-// ToGrant returns what a job gets. It depends only on the plan, so that every leader computes the same.
+// ToGrant returns what a job gets according to the plan alone, so that every leader computes the same.
 func (w *Planner) ToGrant(e *jobstate.Job) jobadapter.Grant {
 	n := e.Workers()
 	var flavor map[string]string
@@ -268,7 +267,7 @@ func (w *Planner) pinning(s *observe.Observation, e *jobstate.Job) *Step {
 	to := make([]string, len(gated))
 	for i, p := range gated {
 		if to[i] = e.Place(left, func(node string) bool { return allows(s, p, node) }); to[i] == "" {
-			return nil // it stops soon
+			return nil
 		}
 	}
 	epoch := w.table.Plan.Spec.Epoch

@@ -7,8 +7,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// PodTolerations returns the tolerations that the queue's pods need. If the queue borrows nodes, they include the taint
-// of a loan and a taint of GPU nodes.
+// PodTolerations returns the tolerations of the queue's pods, including, if the queue borrows nodes, the taint of a
+// loan and a taint of GPU nodes.
 func PodTolerations(o *jobstate.Options) []corev1.Toleration {
 	all := Tolerations(o.Queue)
 	if o.Queue.Spec.Loans == nil {
