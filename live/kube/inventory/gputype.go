@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// TypeName returns the GPU type for the value of a node label: its entry in names, or else value in lower case. It
-// returns "" if that is not a valid name.
+// TypeName returns the GPU type for the value of a node label: its entry in names, or value in lower case; "" if that
+// is no valid name.
 func TypeName(value string, names map[string]string) cluster.GPUType {
 	if name, ok := names[value]; ok {
 		value = name

@@ -53,16 +53,15 @@ const (
 	mostMiB = 1 << 24
 )
 
-// Read returns the nodes with GPUs that a queue may use, sorted by name: its own nodes, and nodes labelled as lent to
-// it, with tenure Loaned. ours reports whether a pod belongs to the queue.
+// Read returns the nodes with GPUs that a queue may use, sorted by name: its own nodes, and nodes lent to it, with
+// tenure Loaned. ours reports whether a pod belongs to the queue.
 //
-// It omits nodes that are being deleted, that have not been Ready for Patience, or that have a NoExecute taint which
-// the queue's pods do not tolerate. They tolerate the taint of a loan to the queue, taints in Tolerations, and the GPU
-// resource's taint (by the ExtendedResourceToleration plugin).
+// It omits nodes that are being deleted, have not been Ready for Patience, have a NoExecute taint that the queue's pods
+// do not tolerate, or have nothing left. The pods tolerate the taint of a loan to the queue, taints in Tolerations, and
+// the GPU resource's taint.
 //
-// The capacity is the allocatable resources minus the requests of live pods that are not ours; nodes with nothing left
-// are omitted. A node is closed if it is cordoned, not Ready, Shared, or has a NoSchedule taint. Its capacity is then
-// only the GPUs that pods hold on it.
+// The capacity is the allocatable resources minus the requests of live pods that are not ours. A node is closed if it
+// is cordoned, not Ready, Shared, or has a NoSchedule taint. Its capacity is then only the GPUs that pods hold on it.
 func Read(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool, o *Options) []cluster.Node {
 	gpu := corev1.ResourceName(o.GPUResource)
 	taken, held := make(map[string]cluster.Resources), make(map[string]int)
@@ -144,9 +143,8 @@ func (o *Options) closed(n *corev1.Node) bool {
 	})
 }
 
-// Shared reports whether pods share a node's GPUs by time-slicing or MPS. Depending on its version, NVIDIA's feature
-// discovery shows this by labels, or by a suffix of the product. A node also counts as shared if its allocatable GPUs
-// exceed the label with its count.
+// Shared reports whether pods share a node's GPUs by time-slicing or MPS: by a label or the product's suffix, depending
+// on the version of NVIDIA's feature discovery, or because its allocatable GPUs exceed the label with its count.
 func Shared(n *corev1.Node) bool {
 	replicas, err := strconv.Atoi(n.Labels[replicasLabel])
 	how := n.Labels[sharingLabel]

@@ -36,7 +36,7 @@ func (l *Lender) ByID() map[cluster.NodeID]*Server {
 	return all
 }
 
-// A Want is a waiting pod of the lender that one of the lender's nodes could run.
+// A Want is a lender's waiting pod that one of the lender's nodes could run.
 type Want struct {
 	UID  types.UID
 	GPUs int

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Lend marks a node as lent to the queue, by a label and a taint. If queue is empty or the node is lent to another
-// queue, it changes nothing and returns an error.
+// Lend marks a node as lent to the queue, by a label and a taint. If queue is empty or another queue has the node, it
+// returns an error and changes nothing.
 func Lend(n *corev1.Node, queue string) error {
 	to, lent := n.Labels[v1alpha1.LoanLabel]
 	switch {
@@ -27,8 +27,8 @@ func Lend(n *corev1.Node, queue string) error {
 	return nil
 }
 
-// Return removes the mark of Lend. If the node is not lent to the queue, or runs a pod of the queue, it changes nothing
-// and returns an error.
+// Return removes the mark of Lend. If the node is not lent to the queue, or runs a pod of the queue, it returns an
+// error and changes nothing.
 func Return(n *corev1.Node, queue string, all []*corev1.Pod, ours func(*corev1.Pod) bool) error {
 	if to, lent := n.Labels[v1alpha1.LoanLabel]; !lent || to != queue {
 		return fmt.Errorf("node %s: return: it is lent to %q, want %q", n.Name, to, queue)

@@ -52,7 +52,7 @@ func named(t *corev1.NodeSelectorTerm) (node string, possible bool) {
 	return node, !slices.ContainsFunc(t.MatchFields, func(r corev1.NodeSelectorRequirement) bool { return !Meets(&r, node) })
 }
 
-// Meets reports whether the given node satisfies requirement r on node fields, such as the name.
+// Meets reports whether a node satisfies requirement r on node fields, such as the name.
 func Meets(r *corev1.NodeSelectorRequirement, node string) bool {
 	return r.Key != metav1.ObjectNameField || slices.Contains(r.Values, node) == (r.Operator == corev1.NodeSelectorOpIn)
 }

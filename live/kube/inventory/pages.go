@@ -19,8 +19,8 @@ const page = 500
 
 const restarts = 3
 
-// ListMetadata calls do for the metadata of each object of a kind, page by page; a kind that the cluster lacks has
-// none. If the API server drops the list's version, do may get an object twice, the newer version last.
+// ListMetadata calls do for the metadata of each object of a kind; a missing kind has none. If the API server drops the
+// list's version, do may get an object twice, the newer version last.
 func ListMetadata(ctx context.Context, direct client.Reader, kind schema.GroupVersionKind, do func(*metav1.PartialObjectMetadata), of ...client.ListOption) error {
 	var err error
 	for range restarts {

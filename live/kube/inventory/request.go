@@ -14,9 +14,9 @@ const (
 	MostMemory = 1 << 50 // bytes
 )
 
-// Request returns the GPUs, CPUs and memory that a pod requests, from 0 up to the Most constants. This is the pod-level
-// request, or else the larger of the sum over containers and sidecars and the need of an init container; overhead is
-// added. A missing request equals its limit. gpu is the resource name of GPUs.
+// Request returns the GPUs (the resource gpu), CPUs and memory that a pod requests, including overhead. A pod-level
+// request replaces the larger of the containers' sum and the need of an init container. A missing request equals its
+// limit. Amounts range from 0 to the Most constants.
 func Request(spec *corev1.PodSpec, gpu corev1.ResourceName) cluster.Resources {
 	var running, starting cluster.Resources
 	for i := range spec.InitContainers {
