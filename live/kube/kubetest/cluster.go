@@ -36,13 +36,13 @@ const (
 // Kubelet is the finalizer of a pod that the kubelet has not stopped.
 const Kubelet = "kubetest.oxgang.dev/kubelet"
 
-// A Cluster is safe for concurrent use.
+// A Cluster is a simulated Kubernetes cluster, safe for concurrent use.
 type Cluster struct {
 	// Before may change a request of Client or fail it. After may lose its response.
 	Before, After func(*Call) error
-	// Listed, if not nil, receives the lists of Direct and their options.
+	// Listed receives the lists of Direct and their options.
 	Listed func(list client.ObjectList, o *client.ListOptions)
-	// Admit, if not nil, may reject a pod that the Job controller creates.
+	// Admit may reject a pod that the Job controller creates.
 	Admit func(*corev1.Pod) error
 	// Unpinned also binds pods that name no node, as kube-scheduler does.
 	Unpinned bool
@@ -219,7 +219,6 @@ func (t *objects) Jobs() []batchv1.Job {
 	return all.Items
 }
 
-// Pods are sorted by index, then age, oldest first.
 func (t *objects) PodsOf(name string) []*corev1.Pod {
 	var all corev1.PodList
 	must(t.truth.List(context.Background(), &all, client.MatchingLabels{batchv1.JobNameLabel: name}))

@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// Serves is the node label, with value yes, of the inference cluster.
+// Serves is a node label: nodes with value yes belong to the inference cluster.
 const Serves = "serves"
 
 // AddServer adds an inference node.
@@ -42,7 +42,6 @@ func (t *objects) Calm() {
 	must(t.truth.DeleteAllOf(context.Background(), &corev1.Pod{}, client.InNamespace("inference")))
 }
 
-// Lent counts the nodes marked as lent, and the inference pods without a node.
 func (t *objects) Lent() (lent, waits int) {
 	t.mu.Lock()
 	lent = len(t.loans)

@@ -86,7 +86,7 @@ func (t *Cluster) patchScale(o client.Object, patch client.Patch) error {
 	return err
 }
 
-// Scale sets the number of replicas of a pool, as if another user did.
+// Scale sets a pool's replicas, as another user would.
 func (t *Cluster) Scale(pool string, replicas int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -101,8 +101,7 @@ func (t *Cluster) Replicas(pool string) int {
 	return t.pools[slices.IndexFunc(t.pools, func(p *Pool) bool { return p.Name == pool })].Replicas
 }
 
-// Provide creates and removes nodes until each pool has its replicas; like Karpenter, it removes nodes without pods
-// first.
+// Provide creates and removes nodes, first those without pods, until each pool has its replicas.
 func (t *Cluster) Provide() {
 	t.mu.Lock()
 	pools := slices.Clone(t.pools)

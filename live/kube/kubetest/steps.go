@@ -99,7 +99,7 @@ func (t *Cluster) pod(j *batchv1.Job, i int) *corev1.Pod {
 	return p
 }
 
-// Bind binds pods without gates to the node that they name, if it is ready and has room.
+// Bind binds pods without gates to the node that they name, if there is room.
 func (t *Cluster) Bind() bool {
 	done := false
 	all := t.pods()
