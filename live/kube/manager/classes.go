@@ -35,7 +35,6 @@ func (c *classes) set(all []schedulingv1.PriorityClass) {
 	c.values, c.watched = values, true
 }
 
-// Without the right to list PriorityClasses all priorities are 0.
 func (l *leader) watchClasses(ctx context.Context) error {
 	take := func() {
 		var all schedulingv1.PriorityClassList

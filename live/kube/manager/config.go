@@ -30,7 +30,7 @@ type Config struct {
 	Log            Log            `json:"log"`
 	// Client limits the requests per second for each kind of object; 0: no limit.
 	Client Client `json:"client"`
-	// Journals is the directory with one journal directory per queue. Empty: no journals.
+	// Journals is the directory of journals, with a folder per queue; empty: none.
 	Journals string `json:"journals,omitempty"`
 }
 

@@ -46,8 +46,8 @@ type Options struct {
 	Traces   trace.TracerProvider // nil: none
 }
 
-// Run leads, or waits to become the leader, until ctx is done; then it returns nil. After an error the process must
-// exit, because it has lost the leadership or events.
+// Run leads, or waits to become the leader, until ctx is done; then it returns nil. After an error the process has lost
+// the leadership or events, and must exit.
 func Run(ctx context.Context, o Options) error {
 	log, err := monitor.NewLogger(os.Stderr, o.Config.Log.Format, o.Config.Log.Level)
 	if err != nil {

@@ -67,8 +67,7 @@ func (l *leader) driver(queue string) (*driver.Driver, error) {
 	return nil, fmt.Errorf("queue %s is not served", queue)
 }
 
-// Answer answers the questions in a ConfigMap. It returns when the watch of the ConfigMap ends or a reply cannot be
-// written.
+// Answer answers the questions in a ConfigMap until its watch ends or a reply cannot be written.
 func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer Answerer, try Trier) error {
 	w, err := maps.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + wire.QuestionMap})
 	if err != nil {

@@ -82,7 +82,6 @@ func (c *queueController) close(d *driver.Driver) {
 	}
 }
 
-// In mode Observe the scheduler makes no predictions, because they are not shown.
 func (c *queueController) driverOptions() driver.Options {
 	o := driver.Options{
 		Queue: c.q.Name, Policy: c.q.Spec.Policy.Name, Settings: settings(c.q), Round: round(c.q), Verify: true, Tool: c.l.o.Tool,

@@ -11,8 +11,7 @@ import (
 )
 
 var (
-	// suspends is the kind of the policy that suspends new jobs, or they would run before they are planned.
-	// Kubernetes before 1.36 lacks it.
+	// suspends is the kind of the policy that suspends new jobs. Kubernetes before 1.36 lacks it.
 	suspends  = schema.GroupVersionKind{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "MutatingAdmissionPolicy"}
 	workloads = schema.GroupVersionKind{Group: "kueue.x-k8s.io", Kind: "Workload"}
 )
@@ -35,7 +34,7 @@ type answered struct {
 	yes bool
 }
 
-// The version may be empty: any. The result is true if the API server does not answer.
+// A gvk without a version means any version. The result is also true if the API server does not answer.
 func (l *leader) serves(gvk schema.GroupVersionKind) bool {
 	l.served.mu.Lock()
 	defer l.served.mu.Unlock()
