@@ -21,8 +21,8 @@ import (
 // Recheck is the interval at which CatchUp looks at the watches.
 const Recheck = 20 * time.Millisecond
 
-// CatchUp waits until the watches are as new as the API server was at the call, for pods, nodes and jobs. If the watch
-// of pods is late, it reads the pods instead.
+// CatchUp waits until the watches of pods, nodes and jobs are as new as the API server was at the call. If the watch of
+// pods is late, it reads the pods instead.
 func (ob *Observer) CatchUp(ctx context.Context) error {
 	kinds := ob.kinds(true)
 	want, err := ob.versions(ctx, kinds)

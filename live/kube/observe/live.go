@@ -26,8 +26,8 @@ type live struct {
 }
 
 // Hurry reads pods from the API server if the watch of pods is late: the queue's pods if overdue, or all pods while the
-// watch is behind ReadPods. Pods that are missing from an up-to-date watch do not exist; then the delay until the next
-// read doubles, up to a minute.
+// watch is behind ReadPods. Pods missing from an up-to-date watch do not exist; the delay until the next read then
+// doubles, up to a minute.
 func (ob *Observer) Hurry(ctx context.Context, overdue bool) error {
 	l := &ob.live
 	switch behind := len(l.pods) > 0 || l.all != nil; {
@@ -44,7 +44,7 @@ func (ob *Observer) Hurry(ctx context.Context, overdue bool) error {
 	return ob.readPods(ctx, min(2*l.wait, Late), ob.byQueue())
 }
 
-// ReadPods reads all pods from the API server, for observations until the watch is as new.
+// ReadPods reads all pods from the API server, to use until the watch is as new.
 func (ob *Observer) ReadPods(ctx context.Context) error { return ob.readPods(ctx, Prompt) }
 
 func (ob *Observer) readPods(ctx context.Context, wait time.Duration, of ...client.ListOption) error {

@@ -215,7 +215,7 @@ func (ob *Observer) observeJobs(ctx context.Context, k jobadapter.Kind, s *Obser
 	return nil
 }
 
-// Workers returns a job's pods with GPUs, even those that the scheduler did not start.
+// Workers returns a job's pods with GPUs, whoever started them.
 func (s *Observation) Workers(uid string) []*corev1.Pod {
 	return slices.Concat(s.Pods[uid], s.Unmarked[uid])
 }
@@ -248,7 +248,7 @@ func pointers[T any](items []T) []*T {
 	return all
 }
 
-// Takes reports whether the backend schedules job f. A backend that starts jobs ignores those started by others.
+// Takes reports whether the backend schedules job f. If it starts jobs, it ignores jobs started by others.
 func (ob *Observer) Takes(f *ObservedJob) bool {
 	switch planned, over := ob.known(job.ID(f.Parsed.UID)); {
 	case f.Parsed.OptOut, f.Parsed.Ended != nil, over:

@@ -96,7 +96,6 @@ func (ob *Observer) parent(ctx context.Context, s *Observation, namespace string
 	return p.of, true, nil
 }
 
-// partOf reports whether a job is part of another one: the object that controls it exists, with the same uid.
 func (ob *Observer) partOf(ctx context.Context, j *jobadapter.Job) (bool, error) {
 	if j.Part == nil {
 		return false, nil
@@ -150,7 +149,7 @@ func (s *Observation) rayJob(namespace, cluster string) *metav1.OwnerReference {
 	return &metav1.OwnerReference{Kind: "RayJob", Name: name, UID: types.UID(uid)}
 }
 
-// marked returns the job that a pod's label names, in its namespace, for when an object of the chain is missing.
+// marked is used while an object of the chain is missing.
 func (s *Observation) marked(p *corev1.Pod) string {
 	if uid := p.Labels[v1alpha1.JobUID]; uid != "" && s.namespaces[uid] == p.Namespace {
 		return uid
@@ -158,8 +157,8 @@ func (s *Observation) marked(p *corev1.Pod) string {
 	return ""
 }
 
-// IsOurs returns a function that reports whether a pod belongs to a job of the queue, even a deleted job or one that
-// has opted out.
+// IsOurs returns a function that reports whether a pod belongs to a job of the queue, even if that was deleted or has
+// opted out.
 func (ob *Observer) IsOurs(s *Observation) func(p *corev1.Pod) bool {
 	return func(p *corev1.Pod) bool {
 		return s.Ours[s.Owner(p)] || p.Labels[v1alpha1.QueueLabel] == ob.options.Queue.Name && jobstate.Generation(p) > 0 && ob.allows(p.Namespace)

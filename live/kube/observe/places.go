@@ -22,7 +22,7 @@ func (ob *Observer) locate(s *Observation) {
 	}
 }
 
-// nil types: all. why states, for users, that there are none, or that a role without GPUs has no node.
+// nil types: all. why is for users: there are none, or a role without GPUs has no node.
 func (ob *Observer) typesFor(s *Observation, j *jobadapter.Job) (types []cluster.GPUType, why string) {
 	all := slices.DeleteFunc(typesOf(s.Whole), func(t cluster.GPUType) bool { return !j.Spec.Eligible(t) })
 	if len(all) == 0 {
