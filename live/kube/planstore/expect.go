@@ -18,7 +18,7 @@ const (
 	foretellPart  = 10
 )
 
-// FillExpected sets the predictions in allocations from expect, or from the last plan if expect returns nil. A job that
+// FillExpected sets the predictions in allocations from expect, or, if it returns nil, from the last plan. A job that
 // lost its GPUs gets no Unblock.
 func FillExpected(expect func() map[job.ID]jobstate.Expected, last *v1alpha1.Plan, allocations []v1alpha1.JobAllocation) {
 	if expect == nil {
@@ -61,8 +61,8 @@ func afterStart(e *v1alpha1.ETA) *v1alpha1.ETA {
 	return &v1alpha1.ETA{End: e.End}
 }
 
-// Outdated reports whether plan next must be written although its decisions equal those in last: predictions have
-// moved, or measurements are unsaved.
+// Outdated reports whether plan next must be written for new predictions or unsaved measurements, although its
+// decisions equal those in last.
 func Outdated(last, next *v1alpha1.Plan, unsaved bool) bool {
 	now := next.Spec.Time.Time
 	if now.Sub(last.Spec.Time.Time) < ForetellEvery {

@@ -8,9 +8,9 @@ import (
 	"github.com/oxgang/oxgang/live/kube/wire"
 )
 
-// An object may have 1.5 MB in etcd. Only the first jobs of a plan are readable; the others are packed, at about
-// 50 bytes each. These are the most bytes of each part. Readable fields cost CPU at every write: 60 ms for 64 kB,
-// against 20 ms for 10,000 packed jobs.
+// The most bytes of each part of a plan; an object may have 1.5 MB in etcd. Only the first jobs are readable; the
+// others are packed, at about 50 bytes each. Readable fields cost CPU at every write: 60 ms for 64 kB, against 20 ms
+// for 10,000 packed jobs.
 const (
 	openSpec     = 64 << 10 // readable allocations, for few jobs
 	packedSpec   = 600 << 10
@@ -71,7 +71,7 @@ func terse(all []v1alpha1.JobAllocation) []v1alpha1.JobAllocation {
 
 func started(a *v1alpha1.JobAllocation) bool { return a.GPUs > 0 || a.Generation > 0 }
 
-// packWithin removes items from the end, except those to keep, until the packed list has at most most bytes as text.
+// packWithin removes items from the end, except those to keep, until the text has at most most bytes.
 func packWithin[T any](all []T, most int, keep func(*T) bool) (data []byte, leftOut int, err error) {
 	spare := 0
 	for i := range all {

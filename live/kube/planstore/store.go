@@ -33,14 +33,14 @@ type Store struct {
 	state State
 }
 
-// A State is the result of the last attempt to write a plan.
+// A State is the result of the last write of a plan.
 type State struct {
 	LeftOut int       // waiting jobs that did not fit
 	Trouble error     // nil: the plan is written
 	Since   time.Time // first failure
 }
 
-// State returns the result of the last attempt to write a plan.
+// State returns the result of the last write of a plan.
 func (s *Store) State() State {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +93,7 @@ func (s *Store) Commit(ctx context.Context, next *v1alpha1.Plan) error {
 }
 
 // TakeOver makes this process the only writer of plans: it reads or creates the Plan and begins the next epoch. In a
-// mode that writes nothing it only reads.
+// mode without writes it only reads.
 func (s *Store) TakeOver(ctx context.Context) (*v1alpha1.Plan, error) {
 	for {
 		p := &v1alpha1.Plan{ObjectMeta: metav1.ObjectMeta{Name: s.options.Queue.Name}}
