@@ -22,7 +22,7 @@ const (
 	questionPoll = 500 * time.Millisecond
 )
 
-// MayAsk reports whether the user has the right to ask the scheduler in the given namespace.
+// MayAsk reports whether the user may ask the scheduler in the given namespace.
 func (k *Kubectl) MayAsk(ctx context.Context, namespace string) bool {
 	for _, verb := range []string{"get", "patch"} {
 		said, err := k.call(ctx, "auth", "can-i", verb, "configmaps/"+wire.QuestionMap, "-n", namespace)
@@ -34,7 +34,7 @@ func (k *Kubectl) MayAsk(ctx context.Context, namespace string) bool {
 }
 
 // Ask sends question q about a queue, with jobs named by uid, to the scheduler in namespace. It returns ErrForbidden
-// without the user's right, ErrNotFound without the ConfigMap, and ErrUnanswered without an answer.
+// without the right, ErrNotFound without the ConfigMap, or ErrUnanswered.
 func (k *Kubectl) Ask(ctx context.Context, namespace, queue string, q json.RawMessage) (json.RawMessage, error) {
 	return k.request(ctx, namespace, &wire.Request{Queue: queue, Question: q})
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Delete deletes a job's object and pods, but no newer object of that name. It returns ErrForbidden if the user may not
-// delete it, and ErrNotFound if it no longer exists.
+// Delete deletes a job's object and pods, but no newer object of that name. It returns ErrForbidden without the right,
+// and ErrNotFound if the object no longer exists.
 func (k *Kubectl) Delete(ctx context.Context, s *LiveJob) error {
 	if s.object == nil {
 		return fmt.Errorf("%s: you cannot read its object", s.ID)

@@ -68,8 +68,8 @@ type object struct {
 	Meta    Meta   `json:"metadata"`
 	Spec    struct {
 		Suspend     bool `json:"suspend"`
-		Parallelism int  `json:"parallelism"` // of a Job
-		Template    pod  `json:"template"`    // of a Job
+		Parallelism int  `json:"parallelism"`
+		Template    pod  `json:"template"`
 	} `json:"spec"`
 	Status struct {
 		Conditions []Condition `json:"conditions"`

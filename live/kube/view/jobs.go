@@ -14,7 +14,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A LiveJob is a job of a queue that has not ended, as far as the user may see it.
+// A LiveJob is a job of a queue that has not ended.
 type LiveJob struct {
 	status.Job
 	names  []string

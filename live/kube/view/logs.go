@@ -11,8 +11,8 @@ const (
 	logBytes = 64 << 10 // per container, and in total
 )
 
-// Log returns the last lines of a job's first pod by name. It returns ErrNotFound without a pod, and ErrForbidden if
-// the user may not read pods/log.
+// Log returns the last lines of a job's first pod by name. It returns ErrNotFound without a pod, and ErrForbidden
+// without the right to pods/log.
 func (k *Kubectl) Log(ctx context.Context, s *LiveJob) ([]byte, error) {
 	if len(s.names) == 0 {
 		return nil, fmt.Errorf("%s has no pod: %w", s.ID, ErrNotFound)

@@ -20,7 +20,7 @@ type Looker struct {
 	also     *object // nil: none
 }
 
-// A Look is the state of a cluster at one time, as far as the user may see it.
+// A Look is what the user may see of a cluster at one time.
 type Look struct {
 	At        time.Time
 	Namespace string // empty: all
@@ -37,8 +37,8 @@ type Look struct {
 	Lacks    []string // sentences on what the user may not read
 }
 
-// Look reads the cluster. It returns ErrForbidden if the user may not list the namespace's pods, and ErrNoKind if the
-// cluster lacks Oxgang's queues.
+// Look reads the cluster. It returns ErrForbidden if the user may not list the pods, and ErrNoKind if the cluster lacks
+// Oxgang's queues.
 func (l *Looker) Look(ctx context.Context) (*Look, error) {
 	if l.absent == nil {
 		l.absent = make(map[string]time.Time)

@@ -185,7 +185,7 @@ func Names(plans []Plan, namespace string) (all []string) {
 	return all
 }
 
-// Raw returns kubectl's output, in the given format, of the queue's plan, or of all queues if queue is empty.
+// Raw returns kubectl's output, in the given format, of the queue's plan, or of all queues if queue is "".
 func (k *Kubectl) Raw(ctx context.Context, queue, format string) ([]byte, error) {
 	if queue == "" {
 		return k.Get(ctx, queues, "-o", format)

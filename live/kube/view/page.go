@@ -13,7 +13,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Page is the live page of a Kubernetes cluster, as far as the user may see it.
+// A Page is the live page of a Kubernetes cluster.
 type Page struct {
 	*page.Watched
 	looker *Looker

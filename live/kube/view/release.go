@@ -32,7 +32,7 @@ type Release struct {
 	Kueue bool `json:"kueue,omitempty"`
 }
 
-// Waiting returns the suspended jobs that name a queue, in one namespace, or in all if namespace is empty.
+// Waiting returns the suspended jobs that name a queue, in one namespace, or in all if it is empty.
 func (k *Kubectl) Waiting(ctx context.Context, namespace string) ([]Release, error) {
 	c, err := k.cluster(ctx, namespace)
 	if err != nil {
