@@ -3,15 +3,14 @@ package wire
 import "encoding/json"
 
 const (
-	// QuestionMap is the name of the ConfigMap for questions, in the scheduler's namespace. Users need the rights to
-	// get and patch it.
+	// QuestionMap is the ConfigMap for questions, in the scheduler's namespace. Users need the rights to get and patch
+	// it.
 	QuestionMap = "oxgang-question"
 	// RequestKey is the key of the Request.
 	RequestKey = "request"
 	// ReplyKey is the key of the Reply.
 	ReplyKey = "reply"
-	// MostJobs is the maximum number of jobs in an answer, because an object holds at most 1 MiB. The jobs with the
-	// largest changes are included.
+	// MostJobs is the most jobs in an answer, which has the largest changes. An object holds at most 1 MiB.
 	MostJobs = 20
 )
 
