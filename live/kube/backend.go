@@ -14,7 +14,7 @@ import (
 )
 
 // A Backend runs the jobs of one queue of a Kubernetes cluster. It implements scheduler.Backend and scheduler.Observer.
-// Only the scheduler's goroutine may call Next and Do; all other methods are safe for concurrent use.
+// Only the scheduler's goroutine may call Next and Do; other methods are safe for concurrent use.
 type Backend struct {
 	*jobEvents
 	*driver.Agents
@@ -31,7 +31,7 @@ type Backend struct {
 }
 
 type latest struct {
-	observation *observe.Observation // last reconciled
+	observation *observe.Observation
 }
 
 type extent struct {
@@ -47,7 +47,7 @@ type background struct {
 
 var _ driver.Backend = (*Backend)(nil)
 
-// ErrTypes is returned if a node has a GPU type that is new since Open. The queue must then be opened again.
+// ErrTypes is returned if a node has a GPU type that is new since Open; open the queue again.
 var ErrTypes = errors.New("the cluster has GPUs of a new type")
 
 // Cluster returns the cluster for scheduler.New, including all nodes that can be rented or lent.
@@ -60,7 +60,7 @@ func (w *Backend) hold() time.Duration {
 	return 0
 }
 
-// Stopping counts, by type, the GPUs that pods still hold although the plan has taken them from the pods' jobs.
+// Stopping counts, by type, the GPUs that pods still hold although the plan took them from their jobs.
 func (w *Backend) Stopping() map[cluster.GPUType]int {
 	w.Lock()
 	defer w.Unlock()
@@ -75,7 +75,7 @@ func (w *Backend) Stopping() map[cluster.GPUType]int {
 	return all
 }
 
-// Counts returns how many jobs run and wait, how many GPUs the queue has, and how many of them the plan uses.
+// Counts returns how many jobs run and wait, and how many GPUs the queue has and the plan uses.
 func (w *Backend) Counts() (running, waiting, has, used int) {
 	w.Lock()
 	defer w.Unlock()

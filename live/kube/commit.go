@@ -183,7 +183,7 @@ func (w *Backend) applyGrants(d *draft) {
 			w.table.RetractLoss(e)
 		}
 		e.Held = g
-		w.describe(e) // it may have failed meanwhile, and backs off
+		w.describe(e)
 	}
 	w.nodes.KeepRented(d.request.refused)
 }

@@ -102,7 +102,7 @@ type writes struct {
 	telling   time.Duration // within which conditions and events may begin
 }
 
-// carryOut writes all. After writeTime it begins only writes to nodes.
+// After writeTime carryOut begins only writes to nodes.
 func (w *Backend) carryOut(ctx context.Context, from time.Time, all *writes) error {
 	var g errgroup.Group
 	g.SetLimit(parallel)

@@ -62,8 +62,6 @@ func (w *jobEvents) forget(e *jobstate.Job) {
 	}
 }
 
-// A job that can run with its existing pods is limited to their GPUs for a time. A job that does not train yet loses
-// its GPUs.
 func (w *jobEvents) refused(e *jobstate.Job, why string) {
 	gpus, elastic := e.Made()*e.Parsed.PerWorker.GPUs, e.Spec.Adaptivity&job.GPUCount != 0 && !e.Spec.NonPreemptive
 	suffices := elastic && gpus >= max(1, e.Spec.MinGPUs)

@@ -9,8 +9,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Member returns the job and service account of the running pod with the given uid. ok is false if it belongs to no
-// job.
+// Member returns the job and service account of a running pod; ok is false if no job has it.
 func (w *Backend) Member(uid string) (m Member, ok bool) {
 	w.Lock()
 	defer w.Unlock()

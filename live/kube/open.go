@@ -17,8 +17,8 @@ import (
 )
 
 // Open takes over a queue: it begins the next epoch, and waits until the watches behind c show everything that existed
-// then. The scheduler then receives an event Restored for each job in the Plan. direct must read from the API server,
-// not from watches.
+// then. The scheduler receives an event Restored for each job in the Plan. direct must read from the API server, not
+// from watches.
 func Open(ctx context.Context, c client.Client, direct client.Reader, o jobstate.Options) (*Backend, error) {
 	if err := o.Validate(); err != nil {
 		return nil, fmt.Errorf("kube: %w", err)

@@ -104,7 +104,6 @@ func (w *jobEvents) awaitQuota(e *jobstate.Job, now time.Time) {
 	w.lose(e, fmt.Sprintf("Kueue has not admitted it within %v", w.o.Start))
 }
 
-// awaitSlice limits a job to its admitted workers if Kueue has no quota for the others within Options.Start.
 func (w *jobEvents) awaitSlice(e *jobstate.Job, now time.Time) {
 	if waiting := e.AwaitQuota(); waiting > 0 && now.Sub(e.Queued) > w.o.Start && e.TrainsIn == e.Held.Generation {
 		e.Limit = jobstate.Limit{GPUs: (e.Made() - waiting) * e.Parsed.PerWorker.GPUs, Why: "Kueue has no quota for them", Until: now.Add(jobstate.LongBackoff)}

@@ -26,7 +26,7 @@ const (
 	Misconfigured   = "Misconfigured"   // the job or its queue must be changed
 	NotManaged      = "NotManaged"      // started by others, or opted out
 	WaitingForQuota = "WaitingForQuota" // Kueue has not admitted it
-	QueueFull       = "QueueFull"       // the namespace or the queue of the job has too many jobs
+	QueueFull       = "QueueFull"       // its namespace or queue has too many jobs
 	Unschedulable   = "Unschedulable"   // kube-scheduler accepts its pods on no node, or has not placed them
 	StepFailed      = "StepFailed"
 	NotStarted      = "NotStarted" // other pods still use its planned GPUs
@@ -40,7 +40,7 @@ type publisher struct {
 	refuses    func(*observe.ObservedJob) string
 	full       func(*observe.ObservedJob) string
 	published  map[string]string // by uid
-	versions   map[string]uint64 // of each object with our condition, by uid
+	versions   map[string]uint64 // of objects with our condition, by uid
 	quietUntil time.Time
 }
 

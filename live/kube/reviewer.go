@@ -92,8 +92,8 @@ func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error
 	return m.Job, nil
 }
 
-// Pod returns the pod that sent the token from the network address source. The error wraps ErrUnknownToken if the token
-// is invalid or no job has the pod, and ErrReviewLater if the token cannot be checked now.
+// Pod returns the pod that sent the token from the network address source. The error wraps ErrUnknownToken if no job's
+// pod has this token, and ErrReviewLater if it cannot be checked now.
 func (r *Reviewer) Pod(ctx context.Context, source, token string) (Identity, error) {
 	named, ends, err := readToken(token, r.audience, time.Now())
 	if err != nil {

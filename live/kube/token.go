@@ -34,8 +34,7 @@ func (a *audience) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, (*[]string)(a))
 }
 
-// readToken returns the pod and expiry in a token without checking its signature. The API server would reject a
-// token with an error here.
+// readToken does not check the signature. The API server would reject a token with an error here.
 func readToken(token, want string, now time.Time) (pod string, ends time.Time, err error) {
 	p, err := decodeToken(token)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Progress is the progress of a TrainJob that its status states. The scheduler does not verify it.
+// Progress is the unverified progress in a TrainJob's status.
 type Progress struct {
 	Percent float64 // done, 0 to 100
 	At      time.Time

@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// reasons corrects the reason of a policy that a job is impossible on the cluster. The policy sees the cluster without
-// the GPUs of foreign pods, and a job that backs off without any GPU type. The caller holds the lock.
+// reasons corrects a policy that calls a job impossible: the policy sees the cluster without the GPUs of foreign pods,
+// and a job that backs off without any GPU type. The caller holds the lock.
 type reasons struct {
 	jobstate.Reasons
 	w *Backend
@@ -32,7 +32,7 @@ func (r reasons) Text(id job.ID) string {
 	return r.Reasons.Text(id)
 }
 
-// waits states why a job that its policy calls impossible only waits; empty: the policy is right.
+// waits returns "" if the policy is right.
 func (r reasons) waits(id job.ID) string {
 	e := r.w.table.ByID[id]
 	if e == nil || r.Reasons.Reason(id) != policy.Impossible.String() {
