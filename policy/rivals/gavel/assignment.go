@@ -122,8 +122,8 @@ func (t *matching) relax(i, at int, length float64) int {
 	return next
 }
 
-// A Solver finds the fractions of time of program g. If level is true, it maximises the smallest gain of a job,
-// otherwise the total gain.
+// A Solver finds the fractions of time of program g. If level is true, it maximises the smallest
+// ratio of a job's rate to Item.Least, otherwise the total gain.
 type Solver func(g *barrier.Program, level bool) *barrier.Solution
 
 func (p *Policy) best(g *barrier.Program) *barrier.Solution {
