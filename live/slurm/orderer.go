@@ -81,8 +81,8 @@ func (r *Orderer) report(err error) {
 	r.said = text
 }
 
-// Round observes Slurm, plans and sends commands once. It returns ErrOvertaken, wrapped, if another scheduler has
-// started since.
+// Round observes Slurm, plans and sends commands once. In mode Off it undoes earlier commands. It returns ErrOvertaken,
+// wrapped, if another scheduler has started since.
 func (r *Orderer) Round(ctx context.Context) error {
 	mode, why := r.reload()
 	if mode == Off && r.idle {
