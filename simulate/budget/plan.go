@@ -140,7 +140,7 @@ func (p *Planner) Plan(perHour float64) (*Plan, error) {
 	return plan, nil
 }
 
-// step is one GPU, or one unit of money a day, per hour.
+// step returns one GPU, or one unit of money a day, as an amount per hour.
 func step(l *PriceList) float64 {
 	if l.Currency == "" {
 		return 1

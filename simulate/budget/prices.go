@@ -223,6 +223,7 @@ func CheckTogether(lists []*PriceList) error {
 	return nil
 }
 
+// Hours of a day and of a month of 30 days.
 const (
 	Day   = 24.0
 	Month = 30 * Day
