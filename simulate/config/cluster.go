@@ -90,8 +90,8 @@ func (c *Config) Equivalents() map[cluster.GPUType]int {
 	return worths
 }
 
-// worths returns the equivalents of every type, or an error for a type with two: jobs do not distinguish
-// owners.
+// worths returns Equivalents, or an error if a GPU type has two values, because jobs do not distinguish owners of
+// nodes.
 func (c *Config) worths() (map[cluster.GPUType]int, error) {
 	of := make(map[cluster.GPUType]int)
 	for _, part := range c.parts() {

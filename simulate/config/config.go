@@ -53,14 +53,14 @@ type Deciding struct {
 	Settings []string // policy settings: "p=-1" for all policies, "sia.p=-1" for one
 	Placer   string   // empty: preferred by the policy
 	Penalty  float64  // for placer pack: fraction of its speed that a job is assumed to lose on several nodes
-	Estimate string   // estimate.Mode
+	Estimate string   // how speeds are estimated: an estimate.Mode
 	Classes  string   // learned or known, for policies that use classes
 }
 
 // Measuring has the keys that determine when a run ends and which jobs are measured.
 type Measuring struct {
 	Horizon  time.Duration // time at which the run ends; 0: when all jobs have ended
-	Window   Window        // measured jobs; zero: all
+	Window   Window        // selects the measured jobs; zero: all
 	Skipped  []string      // queues whose jobs are not measured
 	Fairness Fairness
 }
@@ -70,7 +70,7 @@ type Generate struct {
 	Kind string
 	Jobs int           // 0: default of Kind
 	Span time.Duration // time in which jobs are submitted; 0: default of Kind
-	Load float64       // see generate.Options; 0: default of Kind
+	Load float64       // see generate.Options.Load; 0: default of Kind
 	// Split, such as "20-70-10", and MultiGPU apply to Synergy's kinds; empty: default of Kind.
 	Split    string
 	MultiGPU bool
@@ -79,7 +79,7 @@ type Generate struct {
 // Fairness configures the report of finish-time fairness (rho).
 type Fairness struct {
 	Rho   string  // "isolated", "static"; empty: by the trace
-	Above float64 // rho of an unfairly scheduled job
+	Above float64 // rho above which a job counts as scheduled unfairly
 }
 
 // Default returns the configuration in which every key has its default.
@@ -97,6 +97,7 @@ func Default() *Config {
 	}
 }
 
+// The sources of class statistics.
 const (
 	Learned = "learned" // statistics estimated from past jobs
 	Known   = "known"   // the true statistics of the whole trace

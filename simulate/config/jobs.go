@@ -87,6 +87,7 @@ type Lender struct {
 	Forecast string // one of Forecasts
 }
 
+// Methods that forecast the load of a lender.
 const (
 	Seasonal     = "seasonal"
 	LastValue    = "last"
