@@ -91,9 +91,9 @@ type Fewer struct {
 	Policy  string  `json:"policy"`
 	Assumes string  `json:"assumes"`
 	Enough  int     `json:"gpus"`
-	AtLeast int     `json:"gpus_low"` // of the range
+	AtLeast int     `json:"gpus_low"` // low end of the range of GPUs
 	AtMost  int     `json:"gpus_high"`
-	Saved   float64 `json:"saved"` // part of the GPUs
+	Saved   float64 `json:"saved"` // fraction of all GPUs
 	// Money is the yearly cost of the GPUs that are not needed.
 	Money       float64 `json:"saved_per_year,omitempty"`
 	Currency    string  `json:"currency,omitempty"`

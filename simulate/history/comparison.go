@@ -15,7 +15,7 @@ type Times struct {
 	Wait, JCT time.Duration
 	// GPUSeconds is the GPU time until the job ended, without the rest of its last round.
 	GPUSeconds       float64
-	Submitted, Ended float64 // in seconds
+	Submitted, Ended float64 // seconds since the start, or since 1970 if recorded
 }
 
 // A Pair has the recorded times of one job, and its simulated times in each run.
@@ -39,7 +39,7 @@ type Comparison struct {
 	Pairs []Pair   // jobs that ended in the recording and in all runs, by submission
 	names []string // of runs
 	own   int      // index of the baseline's first run; -1: none
-	apart int      // jobs that did not end everywhere
+	apart int      // number of jobs that did not end everywhere
 }
 
 // Compare matches the recorded jobs that ended with the jobs of simulated runs called names. baseline is the name of

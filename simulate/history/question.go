@@ -19,12 +19,12 @@ import (
 type Question struct {
 	Config    *config.Config // of the simulations; History.Prepare completes it
 	History   *History
-	Files     run.Files // with the trace of the history
+	Files     run.Files // files of a run, with the history as its trace
 	Own       OwnPolicy
 	Policies  []string
 	Scenarios []Scenario
 	Price     Price
-	Seeds     int       // of scenarios in which chance selects jobs
+	Seeds     int       // runs with different random choices, for scenarios that select jobs at random
 	Progress  io.Writer // may be nil
 }
 

@@ -13,8 +13,8 @@ import (
 // A Verdict is the result of oxgang whatif for a journal: whether a replay decides as recorded, and how accurate
 // simulations are.
 type Verdict struct {
-	Recorded  string `json:"recorded"` // policy
-	Policy    string `json:"policy"`   // simulated
+	Recorded  string `json:"recorded"` // policy of the recording
+	Policy    string `json:"policy"`   // policy of the simulation
 	Rounds    int    `json:"rounds"`
 	Actions   int    `json:"actions"`
 	Truncated bool   `json:"truncated"`            // the journal has no end
