@@ -63,7 +63,7 @@ func (c *column) cell(r *Run) string {
 	return strconv.FormatFloat(v, 'f', c.decimals, 64)
 }
 
-// star is the best value's; marked explains it.
+// star marks the best value of a column; marked explains the star.
 const (
 	star   = "*"
 	marked = star + " better than under every other policy by more than chance"
