@@ -39,7 +39,7 @@ type Demand struct {
 // An Asked counts the jobs of a trace by what they request, the most frequent first.
 type Asked struct {
 	Applications []NameCount
-	GPUTypes     []NameCount // by name
+	GPUTypes     []NameCount // sorted by name
 	Adaptivity   []NameCount
 }
 

@@ -24,7 +24,7 @@ type Format struct {
 	Name, Doc string
 	// Sniff reports whether the first 64 KiB of an input, without byte order mark, look like this format.
 	Sniff func(head []byte) bool
-	// Read returns the arrivals of an input, once.
+	// Read returns the arrivals of an input, which can be read once.
 	Read func(r io.Reader, o parse.Options) iter.Seq2[workload.Arrival, error]
 	// Write writes arrivals up to the first error of seq or w; nil: no writer.
 	Write func(w io.Writer, seq iter.Seq2[workload.Arrival, error]) error

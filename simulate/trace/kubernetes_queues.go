@@ -14,17 +14,17 @@ import (
 type Quota struct {
 	Queue   string
 	Cohort  string // queues of the same cohort borrow from each other; empty: none
-	Strict  bool   // StrictFIFO
+	Strict  bool   // Kueue's queueing strategy StrictFIFO
 	Flavors []FlavorQuota
 }
 
 // A FlavorQuota is the number of GPUs of one flavor (kind of node) that a ClusterQueue may use.
 type FlavorQuota struct {
 	Flavor  string
-	Types   []cluster.GPUType // of its nodes, ascending; nil: all
+	Types   []cluster.GPUType // GPU types of the flavor's nodes, ascending; nil: all
 	Nominal int
-	Borrow  *int // limit of borrowed GPUs; nil: none
-	Lend    *int // limit of lent GPUs; nil: Nominal
+	Borrow  *int // most GPUs that the queue borrows; nil: no limit
+	Lend    *int // most GPUs that the queue lends; nil: Nominal
 }
 
 type kubeQueues struct {

@@ -34,6 +34,7 @@ type phillyAttempt struct {
 	} `json:"detail"`
 }
 
+// Formats in which some inputs have starts of jobs.
 const (
 	PhillyFormat = "philly"
 	HeliosFormat = "helios"

@@ -91,6 +91,7 @@ func checkWorkers(a *workload.Arrival) error {
 // A Field names a part of a job for which Options.Check may reject the job.
 type Field uint8
 
+// Fields with a column in most formats.
 const (
 	Application Field = iota
 	GPUs

@@ -12,6 +12,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
+// Reasons for dropping well-formed rows.
 const (
 	DropNoGPUs      = "jobs with 0 GPUs dropped"
 	DropParts       = "jobs with parts of GPUs dropped"

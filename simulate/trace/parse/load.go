@@ -139,8 +139,8 @@ const MaxBadRows = 10
 type Summary struct {
 	Format  string // its name in Formats
 	Rows    int    // without blank lines
-	Jobs    int    // yielded
-	Bad     int    // unusable rows that were skipped
+	Jobs    int    // number of rows, without blank lines
+	Bad     int    // number of jobs that the reader yielded
 	BadRows []error
 	Notes   []Note // in order of first appearance
 	// Began is the calendar time of time zero; zero if the trace has no calendar times.

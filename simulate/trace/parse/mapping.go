@@ -16,9 +16,9 @@ type Mapping struct {
 
 // A Column states which field of a job a column of a table contains, and in which unit.
 type Column struct {
-	Name string // in lower case
-	Unit string // empty: the field's first unit
-	Line int    // of the mapping file
+	Name string // column name in lower case
+	Unit string // unit of the values; empty: the field's first unit
+	Line int    // line of the mapping file
 }
 
 // Layout returns the layout of the column's calendar times in Go's form, or "" if the unit is not a date pattern.

@@ -11,6 +11,7 @@ import (
 // A BadRow selects what a reader does with a row that it cannot use.
 type BadRow uint8
 
+// The choices.
 const (
 	Fail BadRow = iota // yield the error and end
 	Skip               // count it in the Summary and continue

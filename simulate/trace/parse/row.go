@@ -11,6 +11,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
+// Limits of fields.
 const (
 	MaxCount   = 1_000_000     // GPUs, CPUs, replicas
 	MaxSamples = math.MaxInt32 // batch sizes
@@ -171,10 +172,10 @@ func (r *Row) List(name, sep string) []string {
 type Observed struct {
 	Arrival   workload.Arrival
 	Nodes     int       // number of its nodes; 0: unknown
-	Submitted time.Time // time at which the job could first start
-	Admitted  time.Time // time at which Kueue last reserved quota; zero: unknown
+	Submitted time.Time // number of nodes that the job ran on; 0: unknown
+	Admitted  time.Time // time from which the job could start
 	Started   time.Time // time at which it had all its GPUs; zero: unknown
-	Ended     time.Time // zero: still running
+	Ended     time.Time // time at which the job had all its GPUs; zero: unknown
 }
 
 // Waited calls Options.Wait with the wait of the job, if its start is known.
@@ -192,6 +193,7 @@ func (o *Observed) Left() time.Time {
 	return o.Ended
 }
 
+// Limits of times.
 const (
 	MaxSeconds  = 9e9 // limit of time.Duration
 	FirstYear   = 1971
