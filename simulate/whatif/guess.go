@@ -14,6 +14,7 @@ import (
 // A Why is the reason why a time cannot be predicted.
 type Why uint8
 
+// The reasons why a time is not known.
 const (
 	Known Why = iota
 	NoTarget
@@ -37,7 +38,7 @@ type Guess struct {
 	calibration.Guess
 	// Open: the second simulation (with new jobs) ended before it happened; Late is the length of that simulation.
 	Open bool
-	Why  Why // if it is not Known, the times are zero
+	Why  Why // reason why the times are zero, unless Known
 	// By is the time by which the policy promises it; 0: no promise.
 	By time.Duration
 }

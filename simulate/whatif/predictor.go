@@ -25,7 +25,7 @@ const Patience = time.Second
 type Range struct {
 	calibration.Range
 	Open bool // it may be later than Late, the end of the simulation
-	Why  Why  // if it is not Known, the times are zero
+	Why  Why  // reason why the times are zero, unless Known
 }
 
 // An ETA predicts when a job gets GPUs and when it completes. Start is zero if the job has GPUs.

@@ -23,8 +23,8 @@ var Levels = [...]float64{0.5, calibration.Share, 0.95}
 type Reliability struct {
 	Phase   string               `json:"phase"`
 	Ranges  int                  `json:"ranges"`  // number of ranges with probability calibration.Share whose outcome is known
-	Unknown int                  `json:"unknown"` // times without a range
-	Stated  [len(Levels)]float64 `json:"stated"`  // probabilities
+	Unknown int                  `json:"unknown"` // number of predictions without a range
+	Stated  [len(Levels)]float64 `json:"stated"`  // the probabilities Levels
 	Held    [len(Levels)]float64 `json:"held"`    // fractions of right ranges among those with a known outcome, parallel to Stated
 	// Exact is the fraction of Ranges in which both simulations of Ahead were right within a round.
 	Exact float64 `json:"exact"`

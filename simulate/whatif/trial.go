@@ -19,13 +19,13 @@ import (
 
 // A Trial predicts what would happen to a job if it were submitted now.
 type Trial struct {
-	From   time.Time // of the last round, from which Start counts
+	From   time.Time // time of the last round, from which Start counts
 	Round  time.Duration
 	Passed time.Duration          // from the last round to now
 	Never  string                 // reason why the cluster can never run the job; if not empty, the fields below are zero
 	Now    bool                   // it gets GPUs in the next round
 	Start  Range                  // time until it gets GPUs
-	Gets   cluster.Allocation     // at its start; zero: the simulation ended before
+	Gets   cluster.Allocation     // GPUs at its start; zero: the simulation ended before
 	Price  float64                // price of one of these GPUs; 0: the policy has no prices
 	Helps  *counterfactual.Change // change that would start it in the next round; nil: unknown, or it starts then anyway
 	Others int                    // jobs that already wait
