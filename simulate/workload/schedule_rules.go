@@ -100,7 +100,7 @@ func (k noiseKey) doubled(epoch, n int) int {
 }
 
 // Requested returns the batch size per GPU that a job requests at the end of a round. In the round it trained with
-// local samples per GPU and reached the given epoch. Under GNS the result is at most twice local. It is local if the
+// local samples per GPU and reached the given epoch. In mode GNS the result is at most twice local. It is local if the
 // job requests no change or an unmeasured batch size. Source: public Shockwave simulator.
 func (a *Application) Requested(s *job.Spec, regimes []job.Regime, local, epoch int) int {
 	want := a.wanted(s, regimes, local, epoch)
