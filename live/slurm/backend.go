@@ -26,11 +26,11 @@ type backendOptions struct {
 	Slurm   Reader
 	Writer  *Writer       // sends commands
 	Poll    time.Duration // interval of observations; default 5 s
-	Grace   time.Duration // from the notice to a job until it is stopped; default 60 s
+	Grace   time.Duration // time from the request to stop a job until it is stopped; default 60 s
 	Start   time.Duration // how long a released job may wait before it is held again; default 2 min
 	Agents  string        // directory of the agent API; empty: not served
 	Reports reportStore   // folder for stored messages; empty: none are stored
-	Report  time.Duration // between a program's reports; default 30 s
+	Report  time.Duration // interval of a program's reports; default 30 s
 	// Silence is how long a program with a token may send no message; default 10 min.
 	Silence time.Duration
 	Log     *slog.Logger
@@ -40,6 +40,7 @@ func defaultOptions() backendOptions {
 	return backendOptions{Poll: 5 * time.Second, Grace: time.Minute, Start: 2 * time.Minute, Report: 30 * time.Second, Silence: 10 * time.Minute}
 }
 
+// Reasons for which a Backend ends.
 var (
 	ErrOvertaken = errors.New("a scheduler that started later now serves the partition")
 	ErrTypes     = errors.New("nodes have a new GPU type: restart the scheduler")

@@ -20,6 +20,7 @@ import (
 // A Mode limits what the scheduler may do. Each mode also allows what earlier modes allow.
 type Mode string
 
+// The modes.
 const (
 	Off    Mode = "off"    // undo earlier changes
 	Order  Mode = "order"  // change the places of waiting jobs
@@ -33,25 +34,25 @@ var Modes = []Mode{Off, Order, Resize}
 // Round, State and Agents need a restart.
 type Config struct {
 	Partition string            `yaml:"partition"`
-	Accounts  []string          `yaml:"accounts"` // empty: any
+	Accounts  []string          `yaml:"accounts"` // accounts whose jobs the scheduler may change; empty: any
 	Mode      Mode              `yaml:"mode"`
 	Policy    string            `yaml:"policy"`   // default srtf; in mode resize: oxgang
 	Settings  map[string]string `yaml:"settings"` // of the policy
-	Round     time.Duration     `yaml:"round"`    // interval of plans; default 30 s
-	Poll      time.Duration     `yaml:"poll"`     // between observations in mode resize; default 5 s
+	Round     time.Duration     `yaml:"round"`    // time between plans; default 30 s
+	Poll      time.Duration     `yaml:"poll"`     // time between observations in mode resize; default 5 s
 	Nice      int               `yaml:"nice"`     // largest change of a job's nice value; default 10000
-	Commands  int               `yaml:"commands"` // per minute; default 60
-	Stop      string            `yaml:"stop"`     // path: the mode is off while this file exists
+	Commands  int               `yaml:"commands"` // limit of commands per minute; default 60
+	Stop      string            `yaml:"stop"`     // path of a file; the mode is off while it exists
 	Dry       bool              `yaml:"dry"`      // only log commands
-	Grace     time.Duration     `yaml:"grace"`    // from the notice until an elastic job is stopped; default 60 s
+	Grace     time.Duration     `yaml:"grace"`    // time from the request to stop an elastic job until it is stopped; default 60 s
 	State     string            `yaml:"state"`    // directory of journals and stored messages
-	Agents    Agents            `yaml:"agents"`   // of mode resize
+	Agents    Agents            `yaml:"agents"`   // settings of the agent API, for mode resize
 }
 
 // Agents configure how the programs of elastic jobs reach the scheduler.
 type Agents struct {
 	Listen string   `yaml:"listen"` // address and port; empty: not served
-	Names  []string `yaml:"names"`  // of this machine, for nodes; the first is in the URL; default: the host name
+	Names  []string `yaml:"names"`  // names of this machine for nodes; the first is in the URL; default: the host name
 	// Silence is how long a program may send no message until it is reported; 0: 10 min.
 	Silence time.Duration `yaml:"silence"`
 	Share   string        `yaml:"share"` // folder that all nodes see and only the scheduler writes

@@ -15,7 +15,7 @@ import (
 // Bounds state the partition and the accounts whose jobs the scheduler may change.
 type Bounds struct {
 	Partition string
-	Accounts  []string // empty: any
+	Accounts  []string // accounts whose jobs may be changed; empty: any
 }
 
 // A Job is a Slurm job whose comment asks the scheduler to manage it.
@@ -23,7 +23,7 @@ type Job struct {
 	client.Job
 	client.Request
 	Mark          client.Mark
-	Configuration cluster.Configuration // zero: none
+	Configuration cluster.Configuration // what the job holds; zero: nothing
 	Placement     cluster.Placement
 	// Trouble is the reason why the scheduler cannot manage the job; empty if it can.
 	Trouble string

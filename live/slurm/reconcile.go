@@ -55,7 +55,7 @@ func (b *Backend) reconcile(o *Observation, as arrival) {
 // killed slurmctld reads an older state.
 func differentJob(e *entry, j *Job) bool { return j.Token != e.observed.Token }
 
-// enter adds a job: a waiting one once the scheduler holds it, since Slurm may start it before.
+// enter adds a job. A waiting job is added only once the scheduler holds it, because Slurm could start it before.
 func (b *Backend) enter(o *Observation, j *Job, as arrival) {
 	runs, stops := j.Running() && !j.Mark.Stopping, j.Running() && j.Mark.Stopping
 	if waits := j.Waits() && j.IsHeld() && j.Mark.Held; !runs && !stops && !waits {
@@ -200,8 +200,8 @@ func (b *Backend) updateNodes(o *Observation) {
 	}
 }
 
-// fit takes away planned GPUs that are gone: nodes have fewer, or Slurm started another job there. Jobs that
-// run as planned keep theirs first, then the oldest jobs.
+// fit removes planned GPUs that nodes no longer have or that Slurm gave to another job. Jobs that run as planned keep
+// their GPUs first, then the oldest jobs.
 func (b *Backend) fit(nodes []cluster.Node) {
 	left := map[cluster.NodeID]int{}
 	for i := range nodes {

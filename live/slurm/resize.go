@@ -14,16 +14,16 @@ import (
 
 // A Wish is what the plan assigns to one elastic job.
 type Wish struct {
-	Placement  cluster.Placement // none: it gets nothing
+	Placement  cluster.Placement // where the job should run; none: nowhere
 	Generation int
-	Noticed    time.Time // zero: the running start has no notice
-	Silent     bool      // no messages for long
+	Noticed    time.Time // when the running program was asked to stop; zero: it was not
+	Silent     bool      // its program has sent no message for long
 }
 
 // times are durations, and scheduler data that marks store.
 type times struct {
-	Grace time.Duration // from the notice until the job is stopped
-	Epoch int64         // of this scheduler
+	Grace time.Duration // time from the request to stop until the job is stopped
+	Epoch int64         // number of this scheduler: see client.Mark
 	// where jobs find the agent API; empty: nowhere
 	Agents string
 }

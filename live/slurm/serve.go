@@ -17,7 +17,7 @@ import (
 // A Service serves a partition in the configured mode.
 type Service struct {
 	Slurm Slurm
-	Read  func() (*Config, error) // called in every round
+	Read  func() (*Config, error) // reads the configuration, in every round
 	Log   *slog.Logger
 	Tool  string // name and version, for journals
 }

@@ -9,6 +9,7 @@ import (
 
 type verb uint8
 
+// The verbs.
 const (
 	Update verb = iota // changes settings
 	Hold

@@ -54,6 +54,7 @@ const (
 	firstPause = 30 * time.Second
 )
 
+// Reasons for which a step is not sent.
 var (
 	ErrBusy    = errors.New("the limit of commands per minute is reached")
 	ErrRefused = errors.New("refused by Slurm")

@@ -31,10 +31,10 @@ func (p Part) String() string { return partNames[p] }
 // A Request is what a user's job comment asks the scheduler to do.
 type Request struct {
 	Part     Part
-	Min, Max int       // on all nodes; 1 ≤ Min ≤ Max
-	Class    job.Class // empty: its own
-	Type     string    // joined by "+"; empty: any
-	Token    string    // digest (NewToken); empty: none
+	Min, Max int       // GPUs on all nodes; 1 ≤ Min ≤ Max
+	Class    job.Class // class of similar jobs; empty: its own
+	Type     string    // allowed GPU types joined by "+"; empty: any
+	Token    string    // digest of the program's token (NewToken); empty: none
 }
 
 // ParseRequest parses a job comment. A comment without Prefix gives the zero Request.

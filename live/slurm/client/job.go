@@ -30,7 +30,7 @@ type Job struct {
 	ID        ID
 	Array     ID // number of the array; 0: none
 	Task      int
-	Tasks     string // not started, such as "2-9%4"; empty: one task, or no array
+	Tasks     string // tasks that have not started, such as "2-9%4"; empty: one task, or no array
 	Het       ID     // leader of a heterogeneous job; 0: none
 	HetOffset int
 
@@ -51,16 +51,16 @@ type Job struct {
 	Unlimited                    bool
 
 	Nodes    []string // held, by name
-	Needed   int      // minimum number of nodes
+	Needed   int      // minimum number of nodes that it requests
 	ReqNodes []string
 	Excluded []string
-	CPUs     int // requested, or held
+	CPUs     int // requested or, while it runs, held
 	NumTasks int
 	Memory   int64 // bytes on all nodes; 0: unknown
 	GPUs     GPUs
-	PerNode  GPUs // requested on each node; nil: not stated
+	PerNode  GPUs // GPUs requested on each node; nil: not stated
 	HeldGPUs []Held
-	ExitCode int // after its end
+	ExitCode int // exit code, after its end
 	Signal   int // signal that ended the job; 0: none
 }
 

@@ -16,8 +16,8 @@ type Mark struct {
 	Held       bool // held by the scheduler, or about to be
 	Stopping   bool
 	Silent     bool
-	Generation int   // of the last planned start, from 1; 0: none
-	Epoch      int64 // of the scheduler that wrote last; 0: none
+	Generation int   // number of the last planned start, from 1; 0: none
+	Epoch      int64 // number of the scheduler that wrote last; later ones are larger; 0: none
 	// Agents is the directory of the agent API; empty: none.
 	Agents string
 }

@@ -59,5 +59,5 @@ type QOS struct {
 	GPUsPerUser    GPUs
 	GPUsPerAccount GPUs
 	GPUsPerJob     GPUs
-	JobsPerUser    int // running; 0: no limit
+	JobsPerUser    int // limit of a user's running jobs; 0: none
 }

@@ -21,6 +21,7 @@ type Command struct {
 // A Runner runs a command and returns its standard output. If the command fails, the error is an *Error.
 type Runner func(ctx context.Context, cmd Command) ([]byte, error)
 
+// Reasons for which a command fails.
 var (
 	ErrNoCommand   = errors.New("not in PATH")
 	ErrUnreachable = errors.New("slurmctld or slurmdbd does not answer")

@@ -16,12 +16,12 @@ import (
 // An ElasticJob is an elastic job to be submitted.
 type ElasticJob struct {
 	Request   Request
-	Command   []string // of each worker
+	Command   []string // command of each worker
 	Name      string
 	Partition string
 	Account   string
 	Output    string        // file pattern of sbatch
-	Limit     time.Duration // of each start; 0: the partition's
+	Limit     time.Duration // time limit of each start; 0: the partition's
 	CPUs      int           // per GPU; 0: Slurm's default
 	Grace     time.Duration
 	Token     string // empty: the program sends no messages

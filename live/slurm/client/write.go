@@ -59,6 +59,7 @@ const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 // A Target selects which processes get a signal.
 type Target string
 
+// Targets of a signal.
 const (
 	Steps Target = ""        // started by srun
 	Batch Target = "--batch" // only the batch script

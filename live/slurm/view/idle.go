@@ -14,6 +14,7 @@ import (
 // A Cause is why GPUs are idle.
 type Cause string
 
+// The causes.
 const (
 	Down       Cause = "down"       // or taken out by an administrator
 	Drained    Cause = "drained"    // starts no jobs
