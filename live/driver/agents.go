@@ -20,9 +20,9 @@ type Agents struct {
 	saved func(id job.ID)
 }
 
-// NewAgents returns Agents for the jobs of Feed f, whose programs report once per interval. For each message, find
-// returns the current start of the job, or agentapi.ErrUnknown, ErrGeneration or ErrLater; it is called while f is
-// locked. saved, if not nil, is called after each Hello and Checkpoint, while f is not locked.
+// NewAgents returns Agents for the jobs of Feed f, whose programs report once per interval. find records that a job
+// sent a message, and returns the job's current start, or agentapi.ErrUnknown, ErrGeneration or ErrLater; it is called
+// while f is locked. saved, if not nil, is called after each Hello and Checkpoint, while f is not locked.
 func NewAgents(f *Feed, interval time.Duration, find func(id job.ID, generation int) (Program, *Start, error), saved func(id job.ID)) *Agents {
 	return &Agents{f, interval, find, saved}
 }
@@ -37,14 +37,14 @@ type Program interface {
 
 // A Start describes one start (launch) of a job, as known when a message of its program arrives.
 type Start struct {
-	Least, Most int            // number of workers that it may have; Most is 0 if unknown
-	Planned     time.Time      // time of the decision; zero unless the time to start is still to be measured
-	Took        *agentapi.Mean // mean of the measured start times
-	Batch       job.BatchSize  // of the plan; zero if the program decides
+	Least, Most int            // number of workers that the job may have; Most is 0 if unknown
+	Planned     time.Time      // time of the decision to start; zero unless the duration of the start is still to be measured
+	Took        *agentapi.Mean // mean of the measured durations of starts
+	Batch       job.BatchSize  // planned batch size; zero if the program decides
 	Allocation  cluster.Allocation
 	Type        cluster.GPUType
 	GPUs        int
-	Unsettled   bool             // processes differ from the plan: profile nothing
+	Unsettled   bool             // its processes differ from the plan: profile nothing
 	Notice      *agentapi.Notice // request to stop; nil if there is none
 }
 

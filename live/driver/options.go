@@ -19,13 +19,13 @@ type Options struct {
 	Queue    string
 	Policy   string            // name in policy/registry
 	Settings map[string]string // nil for the policy's defaults
-	Round    time.Duration     // between plans
+	Round    time.Duration     // time between plans
 	Verify   bool
 	Tool     string           // name and version of the program, for journals
 	Journals string           // directory, created if missing; empty for no journal
 	Digest   bool             // enables Driver.Digest
 	Predict  bool             // enables Driver.Look and Driver.Predictions, computed by a goroutine
-	Metrics  *monitor.Metrics // that the queue's metrics are added to
+	Metrics  *monitor.Metrics // where the queue's metrics are added
 	Traces   trace.TracerProvider
 	Log      *slog.Logger
 }

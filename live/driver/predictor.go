@@ -17,9 +17,9 @@ import (
 
 // A Prediction estimates when one job starts and ends, and which change would help the job.
 type Prediction struct {
-	ETA     whatif.ETA // relative to From
+	ETA     whatif.ETA // times relative to From
 	From    time.Time  // zero if ETA is not known
-	Unblock string     // cheapest change that would give it GPUs; empty if not known
+	Unblock string     // cheapest change that would give the job GPUs; empty if not known
 }
 
 const (

@@ -18,6 +18,7 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
+// Default limits of a part.
 const (
 	PartBytes = 16 << 20
 	PartAge   = 24 * time.Hour
@@ -28,7 +29,7 @@ const unfinished = ".new"
 // A Recorder writes the journal of a run in several files, its parts, so that old parts can be deleted. It is a
 // scheduler.Observer and a whatif.Journal. If writing fails, scheduling continues and Trouble returns the error.
 type Recorder struct {
-	Start time.Time // of the run
+	Start time.Time // start of the run
 	// PartBytes and PartAge limit a part: the next one begins with the first checkpoint after either limit. Set
 	// them before the first event.
 	PartBytes int64

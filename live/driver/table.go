@@ -12,11 +12,11 @@ import (
 // An Entry has the data of a job that all backends store.
 type Entry struct {
 	ID     job.ID
-	Over   bool          // ended for good
-	Lost   bool          // it holds nothing, but the scheduler has not processed this event yet
-	Heard  time.Time     // last message of its program; zero for none
-	Silent bool          // no message for long, so it counts as rigid
-	Starts agentapi.Mean // time from plan to training
+	Over   bool          // the job has ended for good
+	Lost   bool          // the job holds nothing, but the scheduler has not processed its loss yet
+	Heard  time.Time     // time of the last message of its program; zero: none
+	Silent bool          // its program has sent no message for long, so the job counts as rigid
+	Starts agentapi.Mean // mean time from the plan of a start to training
 }
 
 func (e *Entry) entry() *Entry { return e }
