@@ -50,11 +50,11 @@ func (b *Backend) Banner() string {
 type Live struct {
 	store.Job
 	Spoke  bool
-	Silent bool // no message for long
+	Silent bool // its program has sent no message for long
 	Up     bool
 	// Trouble states why the job's processes do not match the plan; empty if they do.
 	Trouble string
-	Waits   time.Time // next start after a failure
+	Waits   time.Time // earliest next start after a failure
 	// Withheld is the quota that keeps the job from the scheduler; empty: none.
 	Withheld string
 }

@@ -18,7 +18,7 @@ type Machine struct {
 	GPUMemory int64  // bytes per GPU; 0 without GPUs
 	Slots     []Slot // in the order of the GPUs
 	CPUs      float64
-	Cores     []int // that processes may run on; nil if unknown
+	Cores     []int // cores that processes may run on; nil if unknown
 	Memory    int64 // bytes
 }
 

@@ -8,13 +8,13 @@ import (
 
 // Options configure a Backend.
 type Options struct {
-	Dir     string // of the state directory, absolute
+	Dir     string // state directory, absolute
 	Machine Machine
 	// Supervisor is the command that runs supervisor.Main; the directory is appended.
 	Supervisor []string
-	Socket     string // unix socket of the agent API
-	URL        string // and its URL on loopback
-	Cgroup     string // for jobs, cgroup v2; empty: none
+	Socket     string // path of the agent API's unix socket
+	URL        string // URL of the agent API on loopback
+	Cgroup     string // cgroup v2 directory for jobs; empty: none
 	// Grace is the time from a notice until the job is killed. Default 60 s.
 	Grace time.Duration
 	// Report is the interval of agents' reports. Default 30 s (Sia §3.3.1).
@@ -23,8 +23,8 @@ type Options struct {
 	Quiet time.Duration
 	// Silence is how long an agent may send no message until its job counts as rigid. Default 5 min.
 	Silence  time.Duration
-	LogBytes int64 // of each log file; default 16 MiB
-	LogFiles int   // per job. Default 4
+	LogBytes int64 // maximum size of each log file; default 16 MiB
+	LogFiles int   // maximum number per job; default 4
 	Quotas   Quotas
 }
 

@@ -13,8 +13,8 @@ var maxUnended = 1000
 
 // Quotas limit how many GPUs all jobs of one user together may hold.
 type Quotas struct {
-	Of     map[int]int // limits of users by uid
-	Others int         // limit of other users; 0: no limit
+	Of     map[int]int // limits of GPUs by user ID
+	Others int         // limit of every other user; 0: no limit
 }
 
 func (q *Quotas) most(u *account.User) (most int, limited bool) {

@@ -39,7 +39,7 @@ type manifest struct {
 // A Torn is an incomplete checkpoint, which is therefore neither backed up nor restored.
 type Torn struct {
 	Job  job.ID
-	Name string // in the job's folder of checkpoints
+	Name string // name of the checkpoint in the job's folder of checkpoints
 	Err  error
 }
 

@@ -17,7 +17,7 @@ const drift = time.Minute
 // A Clock is a reading of a machine's clocks.
 type Clock struct {
 	Boot  string        `json:"boot"` // identifies the boot of the machine
-	Up    time.Duration `json:"up"`   // since boot, also while suspended
+	Up    time.Duration `json:"up"`   // time since boot, including suspension
 	Wall  time.Time     `json:"wall"`
 	Moved time.Time     `json:"set,omitzero"` // time at which the last setting of the clock was noticed; zero: never
 }

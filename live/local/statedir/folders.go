@@ -14,14 +14,14 @@ import (
 
 // Folders returns the paths of the directories that a state directory has for each job.
 type Folders struct {
-	Dir      string // of the state directory, absolute
+	Dir      string // state directory, absolute
 	Identity string // unique on this machine
 }
 
 // A Generation identifies one start (launch) of a job.
 type Generation struct {
 	Job    job.ID
-	Number int // from 1
+	Number int // number of the start, from 1
 }
 
 // Folder returns the path of the directory of job id in the state directory dir.

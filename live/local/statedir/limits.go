@@ -10,6 +10,7 @@ import (
 // A Category is a kind of data that is stored after a job has ended, such as its log.
 type Category string
 
+// The categories.
 const (
 	Logs        Category = "logs"        // folders of jobs without checkpoints
 	Checkpoints Category = "checkpoints" // of jobs

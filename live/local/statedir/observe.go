@@ -13,7 +13,7 @@ type Observation struct {
 	Generation
 	State supervisor.State
 	Began time.Time // only from All
-	Cores []int     // of its workers; nil: any; only from All
+	Cores []int     // cores of its workers; nil: any; only from All
 }
 
 // Look returns the state of one start of a job. If settled is true (all workers run, and none is stopping), it only

@@ -19,7 +19,7 @@ import (
 type PruneOptions struct {
 	Limits   Limits
 	Folders  *Folders
-	Journals string // directory
+	Journals string // directory of journals
 	// Journal returns the path of the current journal part; nil: none. It is called after the directory was read,
 	// so that no later part is deleted.
 	Journal func() string
@@ -34,7 +34,7 @@ type PruneOptions struct {
 // An Amount states how much data of a category was deleted, or would be in a dry run.
 type Amount struct {
 	Category Category `json:"category"`
-	Count    int      `json:"count"` // jobs, journals or reports
+	Count    int      `json:"count"` // number of jobs, journals or reports
 	Bytes    int64    `json:"bytes"` // in blocks of 4 KiB; 0 for reports
 }
 
@@ -73,7 +73,7 @@ func (o *PruneOptions) reports(s *store.Store) (Amount, error) {
 	return Amount{Category: Reports, Count: n}, err
 }
 
-// surplus returns what exceeds a limit, which holds for each user's items by themselves.
+// surplus returns the items that exceed a limit, which applies to each user separately.
 func surplus(all []item, l Limit, now time.Time) []item {
 	by := map[int][]item{}
 	for i := range all {

@@ -72,7 +72,7 @@ func newestFirst(root *os.Root) ([]string, error) {
 	return names, err
 }
 
-// unit writes one checkpoint, or nothing of it and returns why it is torn.
+// unit writes one checkpoint. If the checkpoint is incomplete, it writes nothing and returns why.
 func (w *writer) unit(root *os.Root, below, name string) (torn, err error) {
 	p, err := openParts(root, name)
 	defer p.close()
