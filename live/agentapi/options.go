@@ -9,11 +9,11 @@ import (
 
 // Options are the limits of a Server. A zero field means its default.
 type Options struct {
-	Rate        float64       // messages per second of one job, on average; 10
-	Burst       int           // messages of one job at once; 20
-	Strangers   float64       // requests per second and listener without a known token, on average; 10
-	Connections int           // open connections per listener; 256
-	ReadTime    time.Duration // from the first byte to the end of the body; 10 s
+	Rate        float64       // messages per second of one job, on average; default 10
+	Burst       int           // messages of one job at once; default 20
+	Strangers   float64       // requests per second and listener without a known token, on average; default 10
+	Connections int           // open connections per listener; default 256
+	ReadTime    time.Duration // time from the first byte to the end of the body; default 10 s
 	Log         *slog.Logger  // may be nil
 }
 

@@ -34,6 +34,7 @@ type Jobs interface {
 	Checkpoint(ctx context.Context, id job.ID, c *Checkpoint) error
 }
 
+// Reasons for refusing a message.
 var (
 	ErrInvalid    = errors.New("invalid message")    // 400; the message is quarantined
 	ErrUnknown    = errors.New("no such job")        // 404; 401 for a token
