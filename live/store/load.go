@@ -119,10 +119,10 @@ func (s *Store) Jobs(all bool) ([]*Job, error) {
 
 // An Outline states how often a job was started, and whether it has ended.
 type Outline struct {
-	Generation int // of its last start; 0: never started
+	Generation int // number of its last start; 0: never started
 	Ended      bool
 	EndedAt    time.Time     // zero if it has not ended
-	User       *account.User // nil for the scheduler's
+	User       *account.User // user who runs it; nil: the scheduler's user
 }
 
 // Outlines returns the outlines of all jobs ever accepted.

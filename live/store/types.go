@@ -14,18 +14,18 @@ import (
 // A Job is the stored data of one job.
 type Job struct {
 	Spec       *job.Spec
-	Asked      *job.Spec // as submitted; nil in Accept for Spec
+	Asked      *job.Spec // specification as submitted; if nil, Accept sets it to Spec
 	Request    Request
 	Token      string // secret of the job's workers, unique
-	Generation int    // of its last start, from 1; 0: never started
+	Generation int    // number of its last start, from 1; 0: never started
 	Status     job.Status
-	Batch      job.BatchSize // of the committed plan
+	Batch      job.BatchSize // batch size of the committed plan
 	Number     int64         // order of acceptance, from 1
 	Ended      *Ending
-	Failures   int   // in a row, without progress
-	Held       []int // in the committed plan, by rank
+	Failures   int   // failures in a row without progress
+	Held       []int // slots held by the committed plan, by rank of the worker
 	Checkpoint *Checkpoint
-	Previous   *Checkpoint // in case the last is unreadable
+	Previous   *Checkpoint // checkpoint before it, in case Checkpoint is unreadable
 }
 
 // A Request is the command of a job, with its directory, environment and user. Strings may have any encoding, but no
@@ -34,17 +34,17 @@ type Request struct {
 	Command []string
 	Dir     string
 	Env     []string
-	User    *account.User // nil for the scheduler's
+	User    *account.User // user who runs it; nil: the scheduler's user
 }
 
 // A Checkpoint is a saved state of a job.
 type Checkpoint struct {
 	Step     int64
-	Progress float64 // at the efficiency of the initial batch
+	Progress float64 // samples at the efficiency of the initial batch
 	At       time.Time
 	Bytes    int64
 	Checksum string
-	Path     string  // name within the job's checkpoints
+	Path     string  // name in the job's folder of checkpoints
 	Seconds  float64 // duration
 }
 
@@ -80,17 +80,17 @@ type Ending struct {
 // A Plan is the result of one round.
 type Plan struct {
 	Round   int64     // number of the round, from 1, increasing
-	Time    time.Time // logical
+	Time    time.Time // the scheduler's time
 	Changes []Change  // at most one per job
 }
 
 // A Change is the part of a plan for one job.
 type Change struct {
 	Job        job.ID
-	Generation int // never decreases
+	Generation int // number of the job's start; never decreases
 	Status     job.Status
 	Batch      job.BatchSize
-	Held       []int // by rank; a slot has one holder
+	Held       []int // slots by rank of the worker; a slot has one holder
 	Failures   int
 }
 
