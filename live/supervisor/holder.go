@@ -198,7 +198,7 @@ func (c *child) response() (r response, err error) {
 	return r, err
 }
 
-// exit returns how the worker ended: as the holder if the holder was killed first.
+// exit returns how the worker ended, or how the holder ended if the holder was killed first.
 func (c *child) exit(holder unix.WaitStatus) Exit {
 	defer c.pipe.Close()
 	if r, err := c.response(); err == nil && r.Exit != nil {

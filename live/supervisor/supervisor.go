@@ -46,15 +46,15 @@ var ErrBegun = errors.New("the generation has begun before")
 // A Launch tells a supervisor how to make one start of a job.
 type Launch struct {
 	Job        string        `json:"job"`
-	Generation int           `json:"generation"` // number of this start, from 1
+	Generation int           `json:"generation"` // number of this start of the job, from 1
 	Tag        string        `json:"tag"`        // OXGANG_RUN of its processes: state directory/job/generation, unique on this machine
 	Command    []string      `json:"command"`
 	Dir        string        `json:"dir"`            // working directory, absolute
 	Env        []string      `json:"env"`            // environment of all workers, as name=value
 	Workers    []Worker      `json:"workers"`        // by rank
 	Log        string        `json:"log"`            // absolute; its directory exists
-	LogBytes   int64         `json:"log_bytes"`      // maximum of each
-	LogFiles   int           `json:"log_files"`      // maximum number
+	LogBytes   int64         `json:"log_bytes"`      // maximum size of each log file
+	LogFiles   int           `json:"log_files"`      // maximum number of log files
 	Grace      time.Duration `json:"grace"`          // from SIGTERM to SIGKILL of the other workers, when one fails
 	Cgroup     string        `json:"cgroup"`         // a writable cgroup v2 directory; may be empty
 	User       *account.User `json:"user,omitempty"` // nil for the supervisor's own
@@ -76,7 +76,7 @@ const (
 	Absent   Phase = "absent" // no worker was ever started
 	Starting Phase = "starting"
 	Running  Phase = "running"
-	Stopping Phase = "stopping" // on notice, or because a worker failed
+	Stopping Phase = "stopping" // asked to stop, or a worker failed
 	Ended    Phase = "ended"    // no process is left
 	Gone     Phase = "gone"     // the supervisor died before it wrote the end: call Sweep
 )
@@ -84,8 +84,8 @@ const (
 // A State is the state of one start of a job.
 type State struct {
 	Phase   Phase
-	Workers []Exit    // by rank, if Ended, or if Gone and all workers had ended by themselves
-	Ended   time.Time // if Ended
+	Workers []Exit    // by rank; set if Ended, or if Gone and all workers had ended by themselves
+	Ended   time.Time // time of the end, if Ended
 	Killed  bool
 	Tail    []string // last lines of output, at most 20, if Ended
 	Detail  string   // the first failure: "worker 2: exit code 1"; may be empty
