@@ -19,10 +19,10 @@ type Options struct {
 	Slots    int               // 0: one per GPU, or per core without GPUs
 	Policy   string            // default oxgang
 	Settings map[string]string // of the policy
-	Round    time.Duration     // between plans; default 30 s
-	Grace    time.Duration     // from a notice until workers are killed; default 60 s
-	Report   time.Duration     // between reports of agents; default 30 s
-	Quiet    time.Duration     // a silent program counts as training afterwards; default 1 min
+	Round    time.Duration     // time between plans; default 30 s
+	Grace    time.Duration     // time from the request to stop until workers are killed; default 60 s
+	Report   time.Duration     // time between reports of agents; default 30 s
+	Quiet    time.Duration     // how long a program sends no message until it counts as training; default 1 min
 	Listen   string            // address of the agent API on loopback; default 127.0.0.1:0, any free port
 	Metrics  string            // address on loopback; may be empty
 	Cgroup   string            // cgroup v2 directory for jobs; auto (default): the delegated one; empty: none
