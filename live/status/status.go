@@ -18,6 +18,7 @@ const Version = "oxgang.dev/status/v1"
 // A Backend is the kind of system whose status the document has, such as Slurm.
 type Backend string
 
+// The backends.
 const (
 	Journal    Backend = "journal"
 	Machine    Backend = "machine"

@@ -37,6 +37,7 @@ func (t *Track) Ended() bool { return t.Steps[len(t.Steps)-1].What.Ends() }
 // A What is the kind of a Step or of a NodeChange.
 type What string
 
+// The kinds of steps.
 const (
 	Submitted What = "submitted"
 	Started   What = "started" // or started again
@@ -54,6 +55,7 @@ const (
 // Ends reports whether a step of this kind ends the job.
 func (w What) Ends() bool { return w == Done || w == Failed || w == Cancelled || w == Ended }
 
+// The kinds of changes of nodes.
 const (
 	Joined What = "joined"
 	Left   What = "left"

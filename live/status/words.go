@@ -62,7 +62,7 @@ func (j *Job) progress() string {
 	return fmt.Sprintf("%s%.1f %%", least, 100*min(1, j.Progress/j.Target))
 }
 
-// eta is until the end, or until the start if only that is known: "1h20m-2h10m", "starts <40m".
+// eta formats the time until the end, or until the start if only the start is known: "1h20m-2h10m", "starts <40m".
 func (j *Job) eta(at time.Time) string {
 	switch {
 	case j.HasEnded():
