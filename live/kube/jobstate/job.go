@@ -51,7 +51,7 @@ type Job struct {
 	Retry
 }
 
-// Wants reports whether the last written plan has GPUs for the job, which has neither lost them nor ended.
+// Wants reports whether the last written plan has GPUs for the job, and the job has neither lost them nor ended.
 func (e *Job) Wants() bool { return !e.Phase.Over() && e.Held.GPUs > 0 }
 
 // Workers returns the planned number of workers.

@@ -12,7 +12,7 @@ import (
 // Times has the times at which parts of a job's state last changed.
 type Times struct {
 	Since      time.Time // of the decision to start it; zero: this leader found its pods
-	Begun      time.Time // approximately
+	Begun      time.Time // approximate time of its start
 	Queued     time.Time // start of its wait for Kueue; zero: none
 	UpSince    time.Time // start of the time in which all its pods run; zero: they do not
 	Ending     time.Time // first known success of a worker; zero: none

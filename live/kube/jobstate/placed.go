@@ -14,7 +14,7 @@ import (
 // doubles it.
 const Bind = 30 * time.Second
 
-// PlaceWithin returns the time limit of Bind for the job, at most longest.
+// PlaceWithin returns Bind, doubled for each failed start, but at most longest.
 func (e *Job) PlaceWithin(longest time.Duration) time.Duration {
 	return min(Bind<<min(max(0, e.Failures-Tries+1), 10), longest)
 }
