@@ -193,8 +193,7 @@ func WantedOf(all []v1alpha1.PlannedGroup, name string) *v1alpha1.PlannedGroup {
 	return &all[i]
 }
 
-// Rentals updates the orders of rented nodes. It returns nodes without those that must get no new jobs, and the state
-// of each group.
+// Rentals updates the orders of rented nodes. It returns the nodes that may get new jobs, and the state of each group.
 func (ns *Nodes) Rentals(nodes []cluster.Node) ([]cluster.Node, []cluster.Rental) {
 	var rentals []cluster.Rental
 	closed, planned := make(map[string]bool), plannedNodes(ns.Table.Plan)
@@ -238,7 +237,7 @@ func Offered(groups []v1alpha1.NodeGroup) []cluster.Node {
 	return all
 }
 
-// KeepRented updates the orders after a commit. allRefused states whether each ordered group was refused.
+// KeepRented updates the orders after a commit. allRefused states, by ordered group, whether the order was refused.
 func (ns *Nodes) KeepRented(allRefused map[string]bool) {
 	ns.Rented.Committing = false
 	for name, refused := range allRefused {

@@ -23,7 +23,7 @@ type Step struct {
 	Do   func(context.Context) error
 }
 
-// A Note is a change of a job's stored state, found while its steps were planned.
+// A Note is a change of a job's stored state that planning its steps requires.
 type Note struct {
 	Job     *jobstate.Job
 	Retried bool
