@@ -41,7 +41,7 @@ func (t *Cluster) Direct() client.Reader {
 	}})
 }
 
-// Client writes to the API server and reads from watches.
+// Client returns a client that writes to the API server and reads from watches.
 func (t *Cluster) Client() client.Client { return &watching{t.guarded(), t} }
 
 // Hold freezes the watches until Release.

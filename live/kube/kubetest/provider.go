@@ -101,7 +101,7 @@ func (t *Cluster) Replicas(pool string) int {
 	return t.pools[slices.IndexFunc(t.pools, func(p *Pool) bool { return p.Name == pool })].Replicas
 }
 
-// Provide creates and removes nodes, first those without pods, until each pool has its replicas.
+// Provide creates nodes, and removes nodes (first those without pods), until each pool has its replicas.
 func (t *Cluster) Provide() {
 	t.mu.Lock()
 	pools := slices.Clone(t.pools)
