@@ -248,7 +248,7 @@ func pointers[T any](items []T) []*T {
 	return all
 }
 
-// Takes reports whether the backend schedules job f. If it starts jobs, it ignores jobs started by others.
+// Takes reports whether the backend schedules job f. A backend that starts jobs ignores jobs started by others.
 func (ob *Observer) Takes(f *ObservedJob) bool {
 	switch planned, over := ob.known(job.ID(f.Parsed.UID)); {
 	case f.Parsed.OptOut, f.Parsed.Ended != nil, over:

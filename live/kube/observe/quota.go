@@ -47,7 +47,7 @@ func (ob *Observer) Full(f *ObservedJob) string {
 	return fmt.Sprintf("too many jobs: queue %s plans %d of namespace %s at a time, and %d in all; it is planned once others end", ob.options.Queue.Name, ob.quota(f.Parsed.Namespace), f.Parsed.Namespace, mostJobs)
 }
 
-// FullNamespaces counts the jobs in Beyond by namespace.
+// FullNamespaces counts the jobs that exceed a limit (Beyond), by namespace.
 func (s *Observation) FullNamespaces() map[string]int {
 	all := make(map[string]int)
 	for i := range s.Jobs {
