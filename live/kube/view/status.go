@@ -141,7 +141,7 @@ func expected(r *Range, now time.Time) (e status.Range) {
 	return e
 }
 
-// Status returns the plan's jobs in the same form.
+// Status returns the plan's jobs as a document for tables and pages.
 func (p *Plan) Status() *status.Status {
 	at := &Look{At: time.Now(), Plans: []Plan{*p}, hidden: true}
 	at.fill(new(cluster), nil)
