@@ -10,7 +10,7 @@ const (
 	RequestKey = "request"
 	// ReplyKey is the key of the Reply.
 	ReplyKey = "reply"
-	// MostJobs is the most jobs in an answer, which has the largest changes. An object holds at most 1 MiB.
+	// MostJobs limits an answer to the jobs with the largest changes, because an object holds at most 1 MiB.
 	MostJobs = 20
 )
 
