@@ -36,7 +36,8 @@ type Problem struct {
 	Items    []Item
 }
 
-// Validate returns all errors in p, joined. It does not check whether the items with Must fit.
+// Validate returns all errors in p, joined. It does not check whether the capacities suffice for the items that a
+// solution must serve (Must).
 func (p *Problem) Validate() error {
 	var all []error
 	for k, b := range p.Capacity {

@@ -48,8 +48,9 @@ type part struct {
 	rent   float64
 }
 
-// NewRecorder returns a Recorder that calls book with each entry; book must not keep the pointer. c has the nodes at
-// time start, and the nodes that can be rented or lent. If c is nil, GPUs count from the first NodesChanged.
+// NewRecorder returns a Recorder that calls book with each entry of the ledger; book must not keep the pointer. c has
+// the nodes at time start, and the nodes that can be rented or lent. If c is nil, the hours of GPUs are counted from the
+// first event NodesChanged on.
 func NewRecorder(start time.Time, c *cluster.Cluster, book func(*Entry)) *Recorder {
 	return NewRecorderOf(Period{}, start, c, book)
 }

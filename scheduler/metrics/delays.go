@@ -158,7 +158,7 @@ type SizeDelays struct {
 	DelayCount
 }
 
-// Share returns the fraction of compared jobs that finish later, 0 without jobs.
+// Share returns the fraction of jobs that finish later than under the baseline policy; 0 without jobs.
 func (c *DelayCount) Share() float64 { return ratio(float64(c.Later), float64(c.Compared)) }
 
 // NewDelays returns an empty Delays against the policy baseline. pool is as in Sizes.

@@ -34,8 +34,8 @@ type Trial struct {
 const triedID job.ID = "(this job)"
 
 // Try simulates from the state after the last round with one more job, spec, submitted now. If the job has to wait, d
-// searches for a change with which the last round would have given it GPUs (counterfactual.Find); if d is nil, Helps
-// stays nil. If ctx has a deadline, simulation and search get half of the time each.
+// searches for a change with which the last round would have given it GPUs, and stores it in Trial.Helps; if d is nil,
+// it does not search. If ctx has a deadline, simulation and search get half of the time each.
 func (l *Predictor) Try(ctx context.Context, now time.Time, spec *job.Spec, d counterfactual.Decider) (*Trial, error) {
 	s, plan, o := l.withJob(now, spec)
 	if s == nil {

@@ -55,7 +55,7 @@ func Stay(n *corev1.Node) bool {
 	return true
 }
 
-// Leaving reports whether a node has the taint that Leave adds.
+// Leaving reports whether a rented node is being returned: it has the taint oxgang.dev/leaving.
 func Leaving(n *corev1.Node) bool { return slices.ContainsFunc(n.Spec.Taints, isLeaving) }
 
 func isLeaving(t corev1.Taint) bool { return t.Key == v1alpha1.LeavingTaint }

@@ -58,12 +58,12 @@ func headerError(err error, o Options) error {
 	return err
 }
 
-// A Header has the columns of one file, whose format is a Table.
+// A Header maps the names of the columns of one file to their positions.
 type Header struct {
 	column map[string]int // name -> index
 	width  int            // columns
 	comma  byte
-	bare   bool   // the first line is a row
+	bare   bool   // the file has no header line
 	first  string // text of the header
 }
 
