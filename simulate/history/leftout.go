@@ -63,7 +63,7 @@ func total(all []LeftOut) int {
 	return n
 }
 
-// Named returns a line for each reason.
+// Named returns a line for each reason in all.
 func Named(all []LeftOut) []string {
 	lines := make([]string, len(all))
 	for i, l := range all {
