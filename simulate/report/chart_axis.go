@@ -55,8 +55,8 @@ func (a Axis) Values(steps []float64) []float64 {
 	return []float64{a.Low}
 }
 
-// Multiples returns the multiples of the smallest step that has at most most of them on the axis, for labels. On a
-// logarithmic axis it returns Values.
+// Multiples returns values to label: the multiples of a step that lie on the axis, for the smallest step with no more
+// than most of them. On a logarithmic axis it returns Values.
 func (a Axis) Multiples(steps []float64, most int) []float64 {
 	if a.Log {
 		return a.Values(steps)

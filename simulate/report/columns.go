@@ -106,7 +106,7 @@ func share(part func(*metrics.Summary) float64) valueFunc {
 	}
 }
 
-// columns are of every run; {above} is the threshold of unfairness.
+// columns are the columns for every run; {above} stands for the threshold of unfairness.
 var columns = []column{
 	{"jobs", "JOBS", "Jobs", "", 0, narrow, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Jobs) })},
 	{"done", "DONE", "Done", "", 0, narrow, ofTheJobs, none, known(func(s *metrics.Summary) float64 { return float64(s.Done) })},
