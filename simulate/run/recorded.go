@@ -53,8 +53,8 @@ func Origin(h *journal.Header, files Files) (*config.Config, *Inputs, error) {
 }
 
 // Recorded returns the measurements that Simulate returned for the run in journal r, except policy times. in has the
-// run's inputs; without it, the result has no finish-time fairness and includes all jobs. A truncated journal gives an
-// Unfinished run.
+// run's inputs; without it, the result has no finish-time fairness and includes all jobs. A job that differs from in is
+// an error. A truncated journal gives an Unfinished run.
 func Recorded(r *journal.Reader, c *config.Config, in *Inputs) (*Run, error) {
 	return RecordedStreaming(r, c, in, metrics.Stream{})
 }

@@ -78,7 +78,7 @@ func SimulateWatched(ctx context.Context, c *config.Config, in *Inputs, name str
 	return in.simulate(ctx, c, decides{entry, p}, w, obs)
 }
 
-// FirstRefusal describes the first refused plan, if any.
+// FirstRefusal returns a clause with the number of refused plans and the first reason, or "".
 func (r *Run) FirstRefusal() string {
 	if len(r.Refused) == 0 {
 		return ""
