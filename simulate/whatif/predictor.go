@@ -297,8 +297,8 @@ func (g *Guess) keep(r *calibration.Range, round time.Duration) bool {
 	return true
 }
 
-// notBefore raises a range to another one, and its median to the other median plus run: their errors are
-// learned separately.
+// notBefore raises range r so that it does not begin or end before range before, and raises the median to the median of
+// before plus run. The errors of the two ranges are learned separately, so they could contradict each other.
 func notBefore(r, before calibration.Range, run time.Duration) calibration.Range {
 	r.Early, r.Likely = max(r.Early, before.Early), max(r.Likely, before.Likely+run)
 	r.Late = max(r.Late, r.Likely, before.Late)

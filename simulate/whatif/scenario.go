@@ -339,7 +339,7 @@ func (in *setting) arrive(t *truth, at time.Duration) {
 	in.arrivals = append(in.arrivals, a)
 }
 
-// come adds new jobs, each like one of the jobs of the snapshot whose ends can be known, in turn.
+// come adds new jobs that copy, in turn, the jobs of the snapshot whose ends can be predicted.
 func (in *setting) come(c scenario, s *policy.Snapshot, rounds int) {
 	var like []*truth
 	for _, j := range s.Jobs {
