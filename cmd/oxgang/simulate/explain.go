@@ -169,8 +169,8 @@ func (e *explanation) again(ctx context.Context, f *journal.File, s *explain.Sto
 	}
 }
 
-// foresee decides the round again, adds what only that shows, and simulates what follows. The round is nil if it cannot be
-// decided again. The error is ErrBudget if there was no processor time for all of it.
+// foresee plans the round again, adds what only this shows, and predicts what follows. The round is nil if it cannot be
+// planned again. The error is ErrBudget if processor time ran out.
 func (e *explanation) foresee(ctx context.Context, f *journal.File, id job.ID, m *explain.Moment) (*whatif.Round, map[job.ID]whatif.ETA, error) {
 	ctx, cancel := cli.WithBudget(ctx, e.budget)
 	defer cancel()
