@@ -442,3 +442,33 @@ func TestHolderHangs(t *testing.T) {
 	}
 	b.phase(Gone)
 }
+
+// TestKeepOutput_waits: a holder does not end while its living supervisor has not read all output, because the
+// supervisor may have been killed and be about to die.
+func TestKeepOutput_waits(t *testing.T) {
+	read, write, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer read.Close()
+	defer write.Close()
+	if _, err := write.WriteString("last words\n"); err != nil {
+		t.Fatal(err)
+	}
+	h := &holder{order: order{Supervisor: os.Getppid()}, launch: &Launch{}}
+	over := make(chan struct{})
+	go func() { defer close(over); h.keepOutput(read) }()
+	select {
+	case <-over:
+		t.Fatal("the holder ends before its supervisor has read all")
+	case <-time.After(50 * time.Millisecond):
+	}
+	if _, err := read.Read(make([]byte, 100)); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-over:
+	case <-time.After(10 * time.Second):
+		t.Error("the holder does not end after its supervisor has read all")
+	}
+}

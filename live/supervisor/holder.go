@@ -119,14 +119,27 @@ func (h *holder) record(e Exit) {
 	}
 }
 
-// keepOutput writes to the log what a dead supervisor has not read.
+// keepOutput writes to the log what a dead supervisor has not read. A supervisor that was killed may take a moment to
+// die, so keepOutput first waits until a living one has read all, for at most deathGrace.
 func (h *holder) keepOutput(output *os.File) {
-	if !h.orphaned() {
-		return
+	for end := time.Now().Add(deathGrace); !h.orphaned(); time.Sleep(time.Millisecond) {
+		if !unread(output) || time.Now().After(end) {
+			return
+		}
 	}
 	if log, err := openLog(h.launch); err == nil && output.SetReadDeadline(time.Now().Add(tick)) == nil {
 		copyLines(log, output, prefixOf(h.Rank))
 	}
+}
+
+// unread reports whether a pipe has data.
+func unread(pipe *os.File) bool {
+	n := 0
+	conn, err := pipe.SyscallConn()
+	if err == nil {
+		err = conn.Control(func(fd uintptr) { n, _ = unix.IoctlGetInt(int(fd), unix.TIOCINQ) })
+	}
+	return err == nil && n > 0
 }
 
 // readExits returns how the workers ended, by rank, or nil unless all holders have written it.
