@@ -81,6 +81,8 @@ long:
 RACE = $$(grep -rlE --include='*.go' '^[[:space:]]+go [a-zA-Z(]|"sync"|"sync/atomic"|errgroup|synctest' scheduler opt live | grep -v '^live/kube/rig/' | xargs -n 1 dirname | sort -u | sed 's,^,./,')
 
 ## race: the packages with goroutines under the race detector, which needs a C compiler
+# By default each process waits a second before it exits, which is long for tests that start many.
+race: export GORACE = atexit_sleep_ms=0
 race:
 ifeq ($(shell $(GO) env CGO_ENABLED),1)
 	$(TEST) -race -short $(RACE)
