@@ -18,6 +18,7 @@ import (
 	"github.com/oxgang/oxgang/internal/chromium"
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/page"
+	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/explain"
 	"github.com/oxgang/oxgang/scheduler/journal"
@@ -130,8 +131,8 @@ func questions(t *testing.T, path string, jobs []metrics.JobResult) []ofPage {
 	robbed, took := loser(t, f, then)
 	runs, life := dearest(t, f, then)
 	return []ofPage{
-		{"Why does a job wait?", nil, "#waiting", contains(string(waits.ID), waits.Sentence)},
-		{"Why does a job have what it has?", nil, "#running", contains(string(runs.ID), runs.Sentence)},
+		{"Why does a job wait?", nil, "#waiting", contains(string(waits.ID), brief(waits.ID, waits.Sentence))},
+		{"Why does a job have what it has?", nil, "#running", contains(string(runs.ID), brief(runs.ID, runs.Sentence))},
 		{"Which GPUs are idle?", nil, "#types", contains(idleOf(then)...)},
 		{"Who is on which GPU?", nil, "#nodes", contains(holders(then)...)},
 		{"How busy was the cluster?", nil, "#over", busy(t, f, jobs, last.At)},
@@ -300,4 +301,11 @@ func TestBrowser_answers_what_if(t *testing.T) {
 			t.Errorf("%s: no job would end at another time", c.heading)
 		}
 	}
+}
+
+// brief returns the reason in the words of a list.
+func brief(id job.ID, sentence string) string {
+	s := status.Status{Jobs: []status.Job{{ID: id, Sentence: sentence}}}
+	s.Fill()
+	return s.Jobs[0].Brief
 }
