@@ -30,7 +30,7 @@ func TestTenant(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a control plane")
 	}
-	a := newAttacker(t)
+	a := newAttacker(t, "srtf")
 	for i := range attacks {
 		t.Run(attacks[i].name, func(t *testing.T) { a.try(t, &attacks[i]) })
 	}
@@ -71,8 +71,8 @@ func (a *attacker) try(t *testing.T, k *attack) {
 	}
 }
 
-// newAttacker starts a cluster with the chart, two tenants and a job of each.
-func newAttacker(t *testing.T) *attacker {
+// newAttacker starts a cluster with the chart, a queue with a policy, two tenants and a job of each.
+func newAttacker(t *testing.T, policy string) *attacker {
 	t.Helper()
 	ctx := t.Context()
 	c := rig.Start(t, rig.Options{Nodes: []rig.Nodes{{Type: "a100", Count: 4}}, History: true})
@@ -83,7 +83,7 @@ func newAttacker(t *testing.T) *attacker {
 	a := &attacker{bench: &bench{T: t, Cluster: c, k: Client(t, c.Config)}, agents: Address(t)}
 	config := c.As(attackers)
 	a.client, a.clients = Client(t, config), kubernetes.NewForConfigOrDie(config)
-	a.tenants()
+	a.tenants(policy)
 	checks := []audit.Check{&audit.Capacity{}, &audit.Pinned{}, &audit.Generations{}, &audit.Plans{}, &audit.Epochs{}, &audit.Tenancy{}, audit.Accounts{}, &audit.Untouched{Namespace: victims}}
 	a.watcher = audit.Follow(c.Etcd(t), audit.New(checks...))
 	a.scheduler = Serve(t, c, Setup{
@@ -120,7 +120,7 @@ func denyOutside(t *testing.T, c *rig.Cluster) {
 }
 
 // tenants makes the namespaces, who may edit them, and two queues: one for both, one for the victims.
-func (a *attacker) tenants() {
+func (a *attacker) tenants(policy string) {
 	a.Helper()
 	for _, who := range []string{victims, attackers} {
 		a.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: who}})
@@ -130,7 +130,7 @@ func (a *attacker) tenants() {
 			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: who}},
 		})
 	}
-	q := Queue("train", v1alpha1.Resize, "srtf")
+	q := Queue("train", v1alpha1.Resize, policy)
 	q.Spec.Namespaces = []v1alpha1.NamespaceShare{{Name: victims}, {Name: attackers, MaxJobs: 5}}
 	q.Spec.Limits = v1alpha1.JobLimits{MaxGPUs: 16, DenyOptOut: true, DenyNonPreemptible: true, IgnoreDisruptionBudgets: true}
 	a.create(q)

@@ -41,13 +41,16 @@ const Jobs = 4
 // verbs has frequent ones several times.
 var verbs = []string{create, create, create, patch, patch, patch, patch, remove, pod, podding, podding, stop, evict, budget, wait, wait}
 
+// which has the first object several times, so that several steps of a sequence are often about one object.
+var which = []int{0, 0, 0, 1, 2, Jobs - 1}
+
 // Sequences generates sequences of 1 to most steps.
 func Sequences(most int) *rapid.Generator[[]Step] {
 	return rapid.SliceOfN(rapid.Custom(draw), 1, most)
 }
 
 func draw(t *rapid.T) Step {
-	s := Step{Verb: rapid.SampledFrom(verbs).Draw(t, "verb"), N: rapid.IntRange(0, Jobs-1).Draw(t, "n")}
+	s := Step{Verb: rapid.SampledFrom(verbs).Draw(t, "verb"), N: rapid.SampledFrom(which).Draw(t, "n")}
 	switch s.Verb {
 	case create:
 		s.Change = rapid.SampledFrom(names(jobs)).Draw(t, "job")

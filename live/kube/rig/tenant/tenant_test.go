@@ -131,7 +131,7 @@ func TestTenant(t *testing.T) {
 // sequences did not find their absence.
 var defects = []struct{ rule, want string }{
 	{"oxgang-pod-marks/0", "has no gate any more"},
-	{"oxgang-pod-marks/2", "oxgang.dev/job-uid of *v1.Pod"},
+	{"oxgang-pod-marks/2", "of *v1.Pod"},
 	{"oxgang-pod-marks/3", "oxgang.dev/epoch of *v1.Pod"},
 	{"oxgang-pod-marks/5", "no controller any more"},
 	{"oxgang-pod-marks/7", "oxgang.dev/job-uid of *v1.Pod"},
