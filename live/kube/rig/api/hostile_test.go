@@ -61,6 +61,7 @@ var hostile = []attempt{
 	{"tenant brings a job of a JobSet with a job's uid", tenant, "create", job + "metadata: {namespace: team-a, name: x, ownerReferences: [{apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet, name: set, uid: u, controller: true}]}\nspec: {template: {metadata: {labels: {oxgang.dev/job-uid: u1}}, spec: {restartPolicy: Never, containers: [{name: train, image: train}]}}}", "oxgang-job-marks/2", "want oxgang.dev/placement beside"},
 
 	{"tenant invents an owner of a started job", tenant, "patch", job + "metadata: {namespace: team-a, name: runs, ownerReferences: [{apiVersion: ray.io/v1, kind: RayJob, name: none, uid: u, controller: true}]}", "oxgang-job-marks/3", "keeps its controller"},
+	{"tenant takes a started job with an invented owner out of its queue", tenant, "patch", job + "metadata: {namespace: team-a, name: owned, labels: {oxgang.dev/queue: null}}", "oxgang-job-marks/4", "keeps its queue"},
 
 	{"tenant joins a queue of another namespace", tenant, "create", job + "metadata: {namespace: team-b, name: x, labels: {oxgang.dev/queue: elastic}}" + body, "oxgang-queue/0", "queue elastic is not for namespace team-b"},
 	{"tenant joins it with a JobSet", tenant, "create", jobSet + "metadata: {namespace: team-b, name: x, labels: {oxgang.dev/queue: elastic}}" + set, "oxgang-queue/0", "queue elastic is not for namespace team-b"},

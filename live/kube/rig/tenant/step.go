@@ -44,25 +44,27 @@ var verbs = []string{create, create, create, patch, patch, patch, patch, remove,
 // which has the first object several times, so that several steps of a sequence are often about one object.
 var which = []int{0, 0, 0, 1, 2, Jobs - 1}
 
-// Sequences generates sequences of 1 to most steps.
+// few is the number of changes of one verb that a sequence uses at most.
+const few = 4
+
+// Sequences generates sequences of 1 to most steps. Each sequence uses only a few of the changes, so that those which
+// have an effect only together are often in one sequence (swarm testing: Groce et al., ISSTA 2012).
 func Sequences(most int) *rapid.Generator[[]Step] {
-	return rapid.SliceOfN(rapid.Custom(draw), 1, most)
+	return rapid.Custom(func(t *rapid.T) []Step {
+		changes := map[string][]string{}
+		for _, verb := range []named[[]string]{{create, names(jobs)}, {patch, names(jobPatches)}, {remove, names(propagations)}, {pod, names(pods)}, {podding, names(podPatches)}} {
+			changes[verb.name] = rapid.SliceOfNDistinct(rapid.SampledFrom(verb.is), 1, few, rapid.ID[string]).Draw(t, verb.name)
+		}
+		return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Step { return draw(t, changes) }), 1, most).Draw(t, "steps")
+	})
 }
 
-func draw(t *rapid.T) Step {
+func draw(t *rapid.T, changes map[string][]string) Step {
 	s := Step{Verb: rapid.SampledFrom(verbs).Draw(t, "verb"), N: rapid.SampledFrom(which).Draw(t, "n")}
-	switch s.Verb {
-	case create:
-		s.Change = rapid.SampledFrom(names(jobs)).Draw(t, "job")
-	case patch:
-		s.Change = rapid.SampledFrom(names(jobPatches)).Draw(t, "patch")
-	case remove:
-		s.Change = rapid.SampledFrom(names(propagations)).Draw(t, "propagation")
-	case pod:
-		s.Change = rapid.SampledFrom(names(pods)).Draw(t, "pod")
-	case podding:
-		s.Change = rapid.SampledFrom(names(podPatches)).Draw(t, "patch")
-	case wait:
+	if some := changes[s.Verb]; some != nil {
+		s.Change = rapid.SampledFrom(some).Draw(t, "change")
+	}
+	if s.Verb == wait {
 		s.N = rapid.IntRange(1, 40).Draw(t, "seconds")
 	}
 	return s

