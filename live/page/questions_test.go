@@ -50,7 +50,7 @@ func TestBrowser_answers_on_call(t *testing.T) {
 		open, _, _ := strings.Cut(s.URL(), "?")
 		does(ctx, t, chromedp.EmulateViewport(1280, 1200), chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready))
 		for question, q := range map[string]struct{ click, at, want string }{
-			"is the cluster full?":            {"", "#sentence", "All 8 GPUs are busy and 1 job waits"},
+			"is the cluster full?":            {"", "#sentence", "All 8 GPUs are held and 1 job waits"},
 			"why does a job wait?":            {"", "#waiting", "it needs 4 a100 GPUs, and none is free"},
 			"for how long does it wait?":      {"", "#waiting", "(30 min)"},
 			"when does it start?":             {"", "#waiting", "\u2248 "},
@@ -59,7 +59,7 @@ func TestBrowser_answers_on_call(t *testing.T) {
 			"whose job is that?":              {"", "#running", "ada"},
 			"which job failed, and why?":      {"", "#attention", "worker 0: exit code 137"},
 			"what did it print?":              {"#attention a[data-job=failed]", "#job", "CUDA out of memory"},
-			"which node is closed, and why?":  {"", "#nodes", "drained: bad memory"},
+			"which node is closed, and why?":  {"", "#attention", "n2 starts no jobs: drained: bad memory"},
 			"does a job leave its GPUs idle?": {"", "#attention", "idle for 42m"},
 			"does the scheduler answer?":      {"", "#facts", "live \u00b7 "},
 		} {

@@ -102,11 +102,11 @@ func TestBrowser_states(t *testing.T) {
 		chromium.Accessible(ctx, t, state)
 	}
 	does(ctx, t, chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready))
-	shows("error", "Nothing to show yet. connection refused", "no Waiting (0)", "no GPUs busy")
+	shows("error", "Nothing to show yet. connection refused", "no Waiting (0)", "no GPUs held")
 	source.down.Store(false)
 	shows("live", "Waiting (1)", "train", "no Nothing to show", "no out of date")
 	source.down.Store(true)
-	shows("stale", "Waiting (1)", "train", "The scheduler does not answer. This is the state of", "ago. connection refused", "out of date", "GPUs were busy and 1 job waited")
+	shows("stale", "Waiting (1)", "train", "The scheduler does not answer. This is the state of", "ago. connection refused", "out of date", "GPUs were held and 1 job waited", "The scheduler has not answered since")
 	source.down.Store(false)
 	shows("live", "Waiting (1)", "no out of date")
 	source.jobs.Store(new([]status.Job))

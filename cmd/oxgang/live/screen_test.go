@@ -57,7 +57,7 @@ func TestView(t *testing.T) {
 	m.now.Jobs[2].Trouble = "its checkpoint is damaged"
 	text := m.text()
 	for _, want := range []string{
-		"box: 1 of 8 GPUs busy, 7 idle; 2 jobs waiting, 1 running", "! r0: its checkpoint is damaged", "n1 h200 ■□□□  r0 1", "WAITING (2)", "RUNNING (1)", "j/k or arrows",
+		"box: 1 of 8 GPUs held, 7 free; 2 jobs waiting, 1 running", "! r0: its checkpoint is damaged", "n1 h200 ■□□□  r0 1", "WAITING (2)", "RUNNING (1)", "j/k or arrows",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)

@@ -72,7 +72,7 @@ func (m *screen) head() []string {
 	for _, g := range s.GPUs {
 		total, held, unusable = total+g.Total, held+g.Held, unusable+g.Unusable
 	}
-	numbers := fmt.Sprintf("%s: %d of %s busy, %d idle", s.Title, held, printable.Count(total, "GPU"), total-held-unusable)
+	numbers := fmt.Sprintf("%s: %d of %s held, %d free", s.Title, held, printable.Count(total, "GPU"), total-held-unusable)
 	if unusable > 0 {
 		numbers += fmt.Sprintf(", %d unusable", unusable)
 	}

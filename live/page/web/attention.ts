@@ -1,27 +1,44 @@
 // The list of things that need a person. A dismissed item stays dismissed in this browser.
 import { retryButton } from "./act";
-import { byId, counted, el, fill, link, moment, seconds } from "./dom";
-import { jobHref } from "./route";
+import { byId, clock, counted, el, fill, link, moment, seconds } from "./dom";
+import { jobHref, nodeHref } from "./route";
 import type { Job, Overview } from "./types";
 
-interface Item { key: string; content: (Node | string)[]; job?: string; failed?: boolean }
+// An Item without a key cannot be dismissed.
+interface Item { key?: string; content: (Node | string)[]; job?: string; failed?: boolean }
 
 const recent = 24 * 3600, mostKept = 200;
 let all = false; // dismissed items are shown
 
 export function showAttention(o: Overview): void {
-  const dismissed = stored(o), items = found(o), open = items.filter((i) => all || !dismissed.includes(i.key));
+  const dismissed = stored(o), items = found(o), open = items.filter((i) => all || !gone(i, dismissed));
   byId("attention-count").textContent = String(open.length);
   fill(byId("attention"), ...(open.length > 0 ? open.map((i) => entry(i, o, dismissed)) : [el("li", { class: "soft" }, "Nothing needs you.")]));
   const hidden = items.length - open.length;
   fill(byId("attention-more"), ...(hidden > 0 || all ? [toggle(hidden, o)] : []));
 }
 
+const gone = (i: Item, dismissed: string[]): boolean => i.key !== undefined && dismissed.includes(i.key);
+
 function found(o: Overview): Item[] {
-  const items: Item[] = (o.attention ?? []).map((text) => ({ key: text, content: [text] }));
+  const items: Item[] = [];
+  if (o.live && document.body.dataset.state === "stale") items.push({ content: [`The scheduler has not answered since ${clock(seconds(o.at))}. This page shows the last known state.`] });
+  items.push(...(o.attention ?? []).map((text) => ({ key: text, content: [text] })));
   for (const j of o.jobs) if (j.trouble) items.push({ key: `${j.id} ${j.trouble}`, job: j.id, content: [link(j.id, o), ": " + j.trouble] });
   for (const e of o.ended ?? []) if (e.outcome === "failed" && seconds(o.at) - seconds(e.finished) < recent) items.push(failure(e, o));
-  return items;
+  return [...items, ...closedNodes(o)];
+}
+
+const onPurpose = /^(reservation |in no queue$)/, mostNamed = 3;
+
+// closedNodes has an item for each reason for which nodes start no jobs, unless the reason is a reservation or that no queue has them.
+function closedNodes(o: Overview): Item[] {
+  const by = new Map<string, string[]>();
+  for (const n of o.nodes) if (n.closed && !onPurpose.test(n.closed)) by.set(n.closed, [...(by.get(n.closed) ?? []), n.name]);
+  return [...by].map(([why, names]) => {
+    const shown = names.slice(0, mostNamed).flatMap((n, i) => [i > 0 ? ", " : "", el("a", { href: nodeHref(n, o) }, n)]), more = names.length - mostNamed;
+    return { key: `${why} ${names.join(" ")}`, content: [...shown, more > 0 ? ` and ${counted(more, "more node")}` : "", ` ${names.length === 1 ? "starts" : "start"} no jobs: ${why}`] };
+  });
 }
 
 const failure = (e: Job, o: Overview): Item => ({
@@ -33,15 +50,15 @@ function entry(i: Item, o: Overview, dismissed: string[]): HTMLElement {
   const actions: HTMLElement[] = [];
   if (i.job !== undefined && o.backend === "machine") actions.push(el("a", { href: jobHref(i.job, o), "aria-label": `log of ${i.job}` }, "log"));
   if (i.job !== undefined && i.failed && o.retries) actions.push(retryButton(i.job));
-  if (!dismissed.includes(i.key)) actions.push(dismiss(i, o));
+  if (i.key !== undefined && !gone(i, dismissed)) actions.push(dismiss(i, i.key, o));
   return el("li", {}, el("span", { class: "bad" }, ...i.content), " ", ...actions.flatMap((a) => [a, " "]));
 }
 
-function dismiss(i: Item, o: Overview): HTMLElement {
+function dismiss(i: Item, key: string, o: Overview): HTMLElement {
   const button = el("button", { type: "button", class: "ask" }, "Dismiss");
   if (i.job !== undefined) button.setAttribute("aria-label", "Dismiss " + i.job);
   button.addEventListener("click", () => {
-    store(o, [...stored(o), i.key].slice(-mostKept));
+    store(o, [...stored(o), key].slice(-mostKept));
     showAttention(o);
     byId("attention-title").focus();
   });

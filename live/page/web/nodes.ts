@@ -3,7 +3,7 @@ import { byId, counted, el, fill, hue, link, percent } from "./dom";
 import { jobHref, nodeHref } from "./route";
 import { nodeMatches } from "./search";
 import type { Node, Overview, Usage } from "./types";
-import { busyOf, described } from "./use";
+import { busyOf, described, isIdle } from "./use";
 
 const mostNodes = 64; // more are folded
 const mostNamed = 24; // with the names of jobs
@@ -11,12 +11,17 @@ let unfolded = false;
 
 export function showNodes(o: Overview): void {
   const found = o.nodes.filter(nodeMatches);
+  if (found.length > mostNodes) found.sort((a, b) => Number(calm(a)) - Number(calm(b)));
   const shown = unfolded ? found : found.slice(0, mostNodes), dense = shown.length > mostNamed;
-  byId("nodes-legend").hidden = !found.some((n) => n.use?.some((u) => u.job));
+  byId("nodes-measured").hidden = !found.some((n) => n.use?.some((u) => u.job));
+  byId("nodes-closed").hidden = !found.some((n) => n.closed);
   byId("nodes").classList.toggle("dense", dense);
   fill(byId("nodes"), ...shown.map((n) => nodeOf(n, o, dense)));
   fill(byId("nodes-more"), ...(found.length > mostNodes ? [fold(found, o)] : []));
 }
+
+// calm reports whether a node starts jobs and no job leaves its GPUs idle. The others come first if nodes are folded.
+const calm = (n: Node): boolean => !n.closed && !n.use?.some(isIdle);
 
 function fold(found: Node[], o: Overview): HTMLElement {
   const rest = found.slice(mostNodes), full = rest.filter((n) => n.used >= n.gpus && !n.closed).length, closed = rest.filter((n) => n.closed).length;
@@ -27,18 +32,20 @@ function fold(found: Node[], o: Overview): HTMLElement {
 
 export function nodeOf(n: Node, o: Overview, dense = false): HTMLElement {
   const held = n.held ?? [], free = n.gpus - held.reduce((sum, h) => sum + h.gpus, 0);
-  const busy = busyOf(n.use ?? []), name = [n.type, free > 0 ? `${free} free` : "", dense || busy === undefined ? "" : percent(busy) + " utilised", n.closed].filter((s) => s).map((s) => " \u00b7 " + s).join("");
+  const busy = busyOf(n.use ?? []), idle = (n.use ?? []).filter(isIdle).length;
+  const name = [dense ? "" : n.type, idle > 0 ? `${idle} left idle` : "", n.closed, free > 0 && !n.closed ? `${free} free` : "", dense || busy === undefined ? "" : percent(busy) + " utilised", dense ? n.type : ""].filter((s) => s).map((s) => " \u00b7 " + s).join("");
   return el("div", { class: n.closed ? "node closed" : "node" },
-    el("div", { class: "name" }, el("a", { href: nodeHref(n.name, o), title: n.idle ?? "" }, n.name), name),
+    el("div", { class: "name" }, el("a", { href: nodeHref(n.name, o), title: [n.type, n.closed, n.idle].filter((s) => s).join("; ") }, n.name), name),
     el("div", { class: "gpus" }, ...held.map((h) => block(n, h, o)), ...(free > 0 ? [el("span", { class: "cells", title: "free" }, ...cells("gpu free", free))] : [])),
     el("div", { class: "who" }, ...held.slice(0, 4).flatMap((h, i) => [i > 0 ? " \u00b7 " : "", h.job]), held.length > 4 ? ` \u00b7 ${held.length - 4} more` : ""));
 }
 
 const cells = (kind: string, n: number, use: Usage[] = []): HTMLElement[] => Array.from({ length: n }, (_, i) => cell(kind, use[i]));
 
-// cell is as full as its GPU is busy; full, if that is not known.
+// cell is as full as its GPU is utilised, and framed if its job leaves it idle; full, if that is not known.
 function cell(kind: string, u: Usage | undefined): HTMLElement {
   if (u?.busy === undefined) return el("i", u ? { class: kind, title: `${u.job}: ${described(u)}` } : { class: kind });
+  if (isIdle(u)) kind += " wasted";
   const unused = el("i", { class: "unused" });
   unused.style.height = percent(1 - u.busy).replace(" ", "");
   return el("i", { class: kind, title: `${u.job}: ${described(u)}` }, unused);

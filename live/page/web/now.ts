@@ -15,8 +15,9 @@ export function showNow(o: Overview): void {
   fill(byId("types"), ...types(o));
   showNodes(o);
   const found = o.jobs.filter((j) => matches(j));
-  table("waiting", found.filter(waits).sort((a, b) => waited(b, o) - waited(a, o)), o);
-  table("running", found.filter((j) => !waits(j)), o);
+  const earliestFirst = (a: Job, b: Job): number => waited(b, o) - waited(a, o);
+  table("waiting", found.filter(waits).sort(earliestFirst), o);
+  table("running", found.filter((j) => !waits(j)).sort(earliestFirst), o);
   fill(byId("ended"), ...(o.ended ?? []).map((e) => ended(e, o)));
 }
 
@@ -42,6 +43,7 @@ const priceOf = (t: GPUs, o: Overview): number | undefined => o.queues?.find((q)
 function table(id: "waiting" | "running", jobs: Job[], o: Overview): void {
   byId(id + "-count").textContent = String(jobs.length);
   byId(id + "-none").hidden = jobs.length > 0;
+  byId(id + "-order").hidden = jobs.length < 2;
   const used = (has: (j: Job) => unknown): boolean => jobs.some(has);
   const lacks = [used(who) ? "" : "user", used((j) => j.target && j.progress) ? "" : "done", used((j) => range(j)) ? "" : "eta"].join(" ");
   byId(id).closest("table")!.dataset.lacks = lacks; // empty columns are hidden

@@ -188,28 +188,57 @@
     byId("confirm-yes").hidden = true;
   }
 
+  // web/use.ts
+  function busyOf(use) {
+    const known = use.flatMap((u) => u.busy ?? []);
+    return known.length > 0 ? known.reduce((sum, b) => sum + b, 0) / known.length : void 0;
+  }
+  var idleShare = 0.05;
+  var isIdle = (u) => u.job !== void 0 && u.busy !== void 0 && u.busy <= idleShare;
+  var gigabytes = (bytes) => (bytes / 2 ** 30).toFixed(0);
+  var memory = (u) => u.memory?.total ? `${gigabytes(u.memory.used)} of ${gigabytes(u.memory.total)} GiB` : "";
+  function described(u) {
+    const known = [u.busy === void 0 ? "" : percent(u.busy) + " utilised", memory(u), u.celsius ? `${u.celsius} \xB0C` : "", u.watts ? `${u.watts} W` : ""].filter((s) => s);
+    return `GPU ${u.gpu}: ${known.join(", ") || "not measured"}`;
+  }
+  function useOf(id, o) {
+    const use = o.nodes.flatMap((n) => (n.use ?? []).filter((u) => u.job === id)), busy = busyOf(use);
+    if (use.length === 0) return void 0;
+    const most2 = use.reduce((a, b) => (b.memory?.used ?? 0) > (a.memory?.used ?? 0) ? b : a), hottest = Math.max(...use.map((u) => u.celsius ?? 0)), watts = use.reduce((sum, u) => sum + (u.watts ?? 0), 0);
+    return [busy === void 0 ? "not measured" : percent(busy) + " utilised", memory(most2) && `memory ${memory(most2)}`, hottest ? `${hottest} \xB0C` : "", watts ? `${watts} W in all` : ""].filter((s) => s).join(", ");
+  }
+  function idleOf(id, o) {
+    const hours = [...o.jobs, ...o.ended ?? []].find((j) => j.id === id)?.idle_gpu_hours;
+    return hours ? `${Number(hours.toPrecision(3))} GPU-hours held but not used` : void 0;
+  }
+
   // web/header.ts
   function showHeader(o) {
     const waiting = o.jobs.filter((j) => !holds(j)), waits2 = waiting.map((j) => waited(j, o)).sort((a, b) => a - b);
     const total2 = o.gpus.reduce((n, t) => n + t.total - t.unusable, 0), own = o.jobs.reduce((n, j) => n + j.gpus, 0);
-    const busy = total2 > 0 ? o.gpus.reduce((n, t) => n + t.held, 0) : own, idle = Math.max(0, total2 - busy);
-    fill(byId("sentence"), ...sentence(busy, total2, waiting, o));
+    const held = total2 > 0 ? o.gpus.reduce((n, t) => n + t.held, 0) : own, free = Math.max(0, total2 - held);
+    fill(byId("sentence"), ...sentence(held, total2, waiting, o));
     fill(
       byId("numbers"),
-      number(total2 > 0 ? `${busy} of ${total2}` : String(busy), "GPUs busy"),
-      number(total2 > 0 ? String(idle) : "?", idle > 0 ? "idle: " : total2 > 0 ? "idle" : "idle: not visible to you", ...idle > 0 ? whyIdle(o, waiting) : []),
+      number(total2 > 0 ? `${held} of ${total2}` : String(held), "GPUs held by jobs", ...used(o)),
+      number(total2 > 0 ? String(free) : "?", free > 0 ? "free: " : total2 > 0 ? "free" : "free: not visible to you", ...free > 0 ? whyFree(o, waiting) : []),
       number(String(waiting.length), `job${waiting.length === 1 ? "" : "s"} waiting`),
       longest(waits2)
     );
+  }
+  function used(o) {
+    const use = o.nodes.flatMap((n) => (n.use ?? []).filter((u) => u.job)), busy = busyOf(use), idle = use.filter(isIdle).length;
+    if (busy === void 0) return [];
+    return [`; ${percent(busy)} utilised`, ...idle > 0 ? [", ", el("span", { class: "bad" }, `${idle} left idle`)] : []];
   }
   function longest(waits2) {
     if (waits2.length < 20) return number(waits2.length > 0 ? rough(waits2[waits2.length - 1]) : "0 s", "longest wait so far");
     return number(rough(quantile(waits2, 0.9)), "9 of 10 waiting jobs have waited less");
   }
   var number = (value, ...label) => el("li", {}, el("b", {}, value), el("span", {}, ...label));
-  function sentence(busy, total2, waiting, o) {
-    if (o.stale) return [`At ${clock(seconds(o.at))}, ${busy}${total2 > 0 ? ` of ${total2}` : ""} GPUs were busy and ${counted(waiting.length, "job")} waited.`];
-    const gpus2 = total2 === 0 ? `${counted(busy, "GPU")} ${busy === 1 ? "is" : "are"} busy` : busy >= total2 ? `All ${counted(total2, "GPU")} are busy` : `${busy} of ${counted(total2, "GPU")} are busy`;
+  function sentence(held, total2, waiting, o) {
+    if (o.stale) return [`At ${clock(seconds(o.at))}, ${held}${total2 > 0 ? ` of ${total2}` : ""} GPUs were held and ${counted(waiting.length, "job")} waited.`];
+    const gpus2 = total2 === 0 ? `${counted(held, "GPU")} ${held === 1 ? "is" : "are"} held` : held >= total2 ? `All ${counted(total2, "GPU")} are held` : `${held} of ${counted(total2, "GPU")} are held`;
     if (waiting.length === 0) return [`${gpus2} and no job waits.`];
     const longest2 = waiting.reduce((a, b) => waited(b, o) > waited(a, o) ? b : a);
     return [`${gpus2} and ${counted(waiting.length, "job")} ${waiting.length === 1 ? "waits" : "wait"}: `, link(longest2.id, o), ` has waited longest, ${rough(waited(longest2, o))}.`];
@@ -227,7 +256,7 @@
     planned: "kept for a job of higher priority",
     wanted: "a job may start soon"
   };
-  function whyIdle(o, waiting) {
+  function whyFree(o, waiting) {
     if (waiting.length === 0) return ["no job waits"];
     const count = /* @__PURE__ */ new Map();
     for (const n of o.nodes) if (n.cause && !n.closed) count.set(n.cause, (count.get(n.cause) ?? 0) + n.gpus - n.used);
@@ -363,28 +392,6 @@
     return `${row3.id}: since ${moment(o, row3.from)}, ${span(held)} with GPUs, ${counted(changes, "change")}`;
   }
   var figure = (...children) => el("figure", { class: "life-line" }, ...children);
-
-  // web/use.ts
-  function busyOf(use) {
-    const known = use.flatMap((u) => u.busy ?? []);
-    return known.length > 0 ? known.reduce((sum, b) => sum + b, 0) / known.length : void 0;
-  }
-  var gigabytes = (bytes) => (bytes / 2 ** 30).toFixed(0);
-  var memory = (u) => u.memory?.total ? `${gigabytes(u.memory.used)} of ${gigabytes(u.memory.total)} GiB` : "";
-  function described(u) {
-    const known = [u.busy === void 0 ? "" : percent(u.busy) + " utilised", memory(u), u.celsius ? `${u.celsius} \xB0C` : "", u.watts ? `${u.watts} W` : ""].filter((s) => s);
-    return `GPU ${u.gpu}: ${known.join(", ") || "not measured"}`;
-  }
-  function useOf(id, o) {
-    const use = o.nodes.flatMap((n) => (n.use ?? []).filter((u) => u.job === id)), busy = busyOf(use);
-    if (use.length === 0) return void 0;
-    const most2 = use.reduce((a, b) => (b.memory?.used ?? 0) > (a.memory?.used ?? 0) ? b : a), hottest = Math.max(...use.map((u) => u.celsius ?? 0)), watts = use.reduce((sum, u) => sum + (u.watts ?? 0), 0);
-    return [busy === void 0 ? "not measured" : percent(busy) + " utilised", memory(most2) && `memory ${memory(most2)}`, hottest ? `${hottest} \xB0C` : "", watts ? `${watts} W in all` : ""].filter((s) => s).join(", ");
-  }
-  function idleOf(id, o) {
-    const hours = [...o.jobs, ...o.ended ?? []].find((j) => j.id === id)?.idle_gpu_hours;
-    return hours ? `${Number(hours.toPrecision(3))} GPU-hours held but not used` : void 0;
-  }
 
   // web/job.ts
   function showJob(id, page, overview2, log) {
@@ -575,12 +582,15 @@
   var unfolded = false;
   function showNodes(o) {
     const found2 = o.nodes.filter(nodeMatches);
+    if (found2.length > mostNodes) found2.sort((a, b) => Number(calm(a)) - Number(calm(b)));
     const shown2 = unfolded ? found2 : found2.slice(0, mostNodes), dense = shown2.length > mostNamed;
-    byId("nodes-legend").hidden = !found2.some((n) => n.use?.some((u) => u.job));
+    byId("nodes-measured").hidden = !found2.some((n) => n.use?.some((u) => u.job));
+    byId("nodes-closed").hidden = !found2.some((n) => n.closed);
     byId("nodes").classList.toggle("dense", dense);
     fill(byId("nodes"), ...shown2.map((n) => nodeOf(n, o, dense)));
     fill(byId("nodes-more"), ...found2.length > mostNodes ? [fold(found2, o)] : []);
   }
+  var calm = (n) => !n.closed && !n.use?.some(isIdle);
   function fold(found2, o) {
     const rest = found2.slice(mostNodes), full = rest.filter((n) => n.used >= n.gpus && !n.closed).length, closed = rest.filter((n) => n.closed).length;
     const button = el("button", { type: "button", class: "ask" }, unfolded ? "Show fewer" : "Show all");
@@ -592,11 +602,12 @@
   }
   function nodeOf(n, o, dense = false) {
     const held = n.held ?? [], free = n.gpus - held.reduce((sum, h) => sum + h.gpus, 0);
-    const busy = busyOf(n.use ?? []), name = [n.type, free > 0 ? `${free} free` : "", dense || busy === void 0 ? "" : percent(busy) + " utilised", n.closed].filter((s) => s).map((s) => " \xB7 " + s).join("");
+    const busy = busyOf(n.use ?? []), idle = (n.use ?? []).filter(isIdle).length;
+    const name = [dense ? "" : n.type, idle > 0 ? `${idle} left idle` : "", n.closed, free > 0 && !n.closed ? `${free} free` : "", dense || busy === void 0 ? "" : percent(busy) + " utilised", dense ? n.type : ""].filter((s) => s).map((s) => " \xB7 " + s).join("");
     return el(
       "div",
       { class: n.closed ? "node closed" : "node" },
-      el("div", { class: "name" }, el("a", { href: nodeHref(n.name, o), title: n.idle ?? "" }, n.name), name),
+      el("div", { class: "name" }, el("a", { href: nodeHref(n.name, o), title: [n.type, n.closed, n.idle].filter((s) => s).join("; ") }, n.name), name),
       el("div", { class: "gpus" }, ...held.map((h) => block(n, h, o)), ...free > 0 ? [el("span", { class: "cells", title: "free" }, ...cells("gpu free", free))] : []),
       el("div", { class: "who" }, ...held.slice(0, 4).flatMap((h, i) => [i > 0 ? " \xB7 " : "", h.job]), held.length > 4 ? ` \xB7 ${held.length - 4} more` : "")
     );
@@ -604,6 +615,7 @@
   var cells = (kind2, n, use = []) => Array.from({ length: n }, (_, i) => cell(kind2, use[i]));
   function cell(kind2, u) {
     if (u?.busy === void 0) return el("i", u ? { class: kind2, title: `${u.job}: ${described(u)}` } : { class: kind2 });
+    if (isIdle(u)) kind2 += " wasted";
     const unused = el("i", { class: "unused" });
     unused.style.height = percent(1 - u.busy).replace(" ", "");
     return el("i", { class: kind2, title: `${u.job}: ${described(u)}` }, unused);
@@ -624,17 +636,30 @@
   var mostKept = 200;
   var all2 = false;
   function showAttention(o) {
-    const dismissed = stored(o), items = found(o), open2 = items.filter((i) => all2 || !dismissed.includes(i.key));
+    const dismissed = stored(o), items = found(o), open2 = items.filter((i) => all2 || !gone(i, dismissed));
     byId("attention-count").textContent = String(open2.length);
     fill(byId("attention"), ...open2.length > 0 ? open2.map((i) => entry(i, o, dismissed)) : [el("li", { class: "soft" }, "Nothing needs you.")]);
     const hidden = items.length - open2.length;
     fill(byId("attention-more"), ...hidden > 0 || all2 ? [toggle(hidden, o)] : []);
   }
+  var gone = (i, dismissed) => i.key !== void 0 && dismissed.includes(i.key);
   function found(o) {
-    const items = (o.attention ?? []).map((text) => ({ key: text, content: [text] }));
+    const items = [];
+    if (o.live && document.body.dataset.state === "stale") items.push({ content: [`The scheduler has not answered since ${clock(seconds(o.at))}. This page shows the last known state.`] });
+    items.push(...(o.attention ?? []).map((text) => ({ key: text, content: [text] })));
     for (const j of o.jobs) if (j.trouble) items.push({ key: `${j.id} ${j.trouble}`, job: j.id, content: [link(j.id, o), ": " + j.trouble] });
     for (const e of o.ended ?? []) if (e.outcome === "failed" && seconds(o.at) - seconds(e.finished) < recent) items.push(failure(e, o));
-    return items;
+    return [...items, ...closedNodes(o)];
+  }
+  var onPurpose = /^(reservation |in no queue$)/;
+  var mostNamed2 = 3;
+  function closedNodes(o) {
+    const by = /* @__PURE__ */ new Map();
+    for (const n of o.nodes) if (n.closed && !onPurpose.test(n.closed)) by.set(n.closed, [...by.get(n.closed) ?? [], n.name]);
+    return [...by].map(([why, names]) => {
+      const shown2 = names.slice(0, mostNamed2).flatMap((n, i) => [i > 0 ? ", " : "", el("a", { href: nodeHref(n, o) }, n)]), more = names.length - mostNamed2;
+      return { key: `${why} ${names.join(" ")}`, content: [...shown2, more > 0 ? ` and ${counted(more, "more node")}` : "", ` ${names.length === 1 ? "starts" : "start"} no jobs: ${why}`] };
+    });
   }
   var failure = (e, o) => ({
     key: `${e.id} ${e.finished}`,
@@ -646,14 +671,14 @@
     const actions = [];
     if (i.job !== void 0 && o.backend === "machine") actions.push(el("a", { href: jobHref(i.job, o), "aria-label": `log of ${i.job}` }, "log"));
     if (i.job !== void 0 && i.failed && o.retries) actions.push(retryButton(i.job));
-    if (!dismissed.includes(i.key)) actions.push(dismiss(i, o));
+    if (i.key !== void 0 && !gone(i, dismissed)) actions.push(dismiss(i, i.key, o));
     return el("li", {}, el("span", { class: "bad" }, ...i.content), " ", ...actions.flatMap((a) => [a, " "]));
   }
-  function dismiss(i, o) {
+  function dismiss(i, key2, o) {
     const button = el("button", { type: "button", class: "ask" }, "Dismiss");
     if (i.job !== void 0) button.setAttribute("aria-label", "Dismiss " + i.job);
     button.addEventListener("click", () => {
-      store(o, [...stored(o), i.key].slice(-mostKept));
+      store(o, [...stored(o), key2].slice(-mostKept));
       showAttention(o);
       byId("attention-title").focus();
     });
@@ -690,8 +715,9 @@
     fill(byId("types"), ...types(o));
     showNodes(o);
     const found2 = o.jobs.filter((j) => matches(j));
-    table("waiting", found2.filter(waits).sort((a, b) => waited(b, o) - waited(a, o)), o);
-    table("running", found2.filter((j) => !waits(j)), o);
+    const earliestFirst = (a, b) => waited(b, o) - waited(a, o);
+    table("waiting", found2.filter(waits).sort(earliestFirst), o);
+    table("running", found2.filter((j) => !waits(j)).sort(earliestFirst), o);
     fill(byId("ended"), ...(o.ended ?? []).map((e) => ended(e, o)));
   }
   var ended = (e, o) => el("li", {}, link(e.id, o), ` ${e.phase} ${when(o, seconds(e.finished) - seconds(o.begun))}`, e.detail ? `: ${e.detail}` : void 0);
@@ -711,8 +737,9 @@
   function table(id, jobs, o) {
     byId(id + "-count").textContent = String(jobs.length);
     byId(id + "-none").hidden = jobs.length > 0;
-    const used = (has) => jobs.some(has);
-    const lacks = [used(who) ? "" : "user", used((j) => j.target && j.progress) ? "" : "done", used((j) => range(j)) ? "" : "eta"].join(" ");
+    byId(id + "-order").hidden = jobs.length < 2;
+    const used2 = (has) => jobs.some(has);
+    const lacks = [used2(who) ? "" : "user", used2((j) => j.target && j.progress) ? "" : "done", used2((j) => range(j)) ? "" : "eta"].join(" ");
     byId(id).closest("table").dataset.lacks = lacks;
     showRows(byId(id), jobs, (j) => row2(j, o));
   }

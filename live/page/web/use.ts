@@ -8,6 +8,12 @@ export function busyOf(use: Usage[]): number | undefined {
   return known.length > 0 ? known.reduce((sum, b) => sum + b, 0) / known.length : undefined;
 }
 
+// A GPU that computes at most this share of the time is idle, as in package gpuuse.
+const idleShare = 0.05;
+
+// isIdle reports whether a job holds a GPU that it does not use now.
+export const isIdle = (u: Usage): boolean => u.job !== undefined && u.busy !== undefined && u.busy <= idleShare;
+
 const gigabytes = (bytes: number): string => (bytes / 2 ** 30).toFixed(0);
 
 const memory = (u: Usage): string => (u.memory?.total ? `${gigabytes(u.memory.used)} of ${gigabytes(u.memory.total)} GiB` : "");
