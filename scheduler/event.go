@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -86,7 +87,7 @@ type Topic struct {
 func (t Topic) String() string {
 	switch {
 	case t.Job != "":
-		return "job " + string(t.Job)
+		return printable.Named("job", string(t.Job))
 	case t.Other != "":
 		return t.Other
 	}

@@ -2,11 +2,12 @@ package driver
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"sync"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -164,4 +165,6 @@ func (f *Feed) Repeat(ctx context.Context, interval time.Duration, pass func()) 
 	}
 }
 
-func errNotLive(id job.ID) error { return fmt.Errorf("job %s: no such job, or it has ended", id) }
+func errNotLive(id job.ID) error {
+	return errors.New(printable.Named("job", string(id)) + ": no such job, or it has ended")
+}

@@ -272,7 +272,7 @@ func (m *Meter) gone(s *status.Status) (all []string) {
 		case absent > 24*forgotten:
 			delete(m.gpus, key)
 		case absent >= missed*m.every && node != "":
-			all = append(all, fmt.Sprintf("GPU %s of node %s has not reported since %s", g.name, node, g.last.UTC().Format("2006-01-02 15:04 UTC")))
+			all = append(all, fmt.Sprintf("GPU %s of %s has not reported since %s", g.name, printable.Named("node", node), g.last.UTC().Format("2006-01-02 15:04 UTC")))
 		}
 	}
 	slices.Sort(all)

@@ -1,11 +1,11 @@
 package explain
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
@@ -223,11 +223,11 @@ type UnknownJobError struct {
 
 func (e *UnknownJobError) Error() string {
 	if len(e.Closest) == 0 {
-		return fmt.Sprintf("job %s: not in this journal, which has no jobs", e.Job)
+		return printable.Named("job", string(e.Job)) + ": not in this journal, which has no jobs"
 	}
 	names := make([]string, len(e.Closest))
 	for i, id := range e.Closest {
 		names[i] = string(id)
 	}
-	return fmt.Sprintf("job %s: not in this journal; the closest names are %s", e.Job, strings.Join(names, ", "))
+	return printable.Named("job", string(e.Job)) + ": not in this journal; the closest names are " + strings.Join(names, ", ")
 }

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/scheduler"
@@ -177,7 +178,7 @@ func (d *Difference) what() (what, got, want string) {
 	if d.Job == "" {
 		return d.Field, d.Got, d.Want
 	}
-	return fmt.Sprintf("job %s: %s", d.Job, d.Field), d.Got, d.Want
+	return printable.Named("job", string(d.Job)) + ": " + d.Field, d.Got, d.Want
 }
 
 func show(a scheduler.Action) string {

@@ -57,12 +57,12 @@ func TestReplay_compares_everything_decided(t *testing.T) {
 	}
 	text := journal.Unsealed(first)
 	for name, c := range map[string]struct{ old, put, want string }{
-		"an allocation":     {`"gets":\[1,2,"t4"\]`, `"gets":[1,1,"t4"]`, `round 0 at 1m0s: job job-0: allocation: got [1,2,"t4"], want [1,1,"t4"] as recorded`},
-		"a placement":       {`"on":\[\["n0",2\]\]`, `"on":[["n1",2]]`, `round 0 at 1m0s: job job-0: placement: got [["n0",2]], want [["n1",2]] as recorded`},
-		"a batch size":      {`"batch":\[16,0\]`, `"batch":[16,2]`, `round 0 at 1m0s: job job-0: batch size: got [16,0], want [16,2] as recorded`},
-		"a kind of reason":  {`"why":\["as planned",1,7.5\]`, `"why":["started",1,7.5]`, `round 1 at 2m0s: job job-0: reason: got ["as planned",1,7.5], want ["started",1,7.5] as recorded`},
-		"a reason's value":  {`,3,7.5\]`, `,3.5,7.5]`, `round 4 at 5m0s: job job-0: reason: got ["as planned",3,7.5], want ["as planned",3`},
-		"a reason's limit":  {`,3,7.5\]`, `,3,7]`, `round 4 at 5m0s: job job-0: reason: got ["as planned",3,7.5], want ["as planned",3`},
+		"an allocation":     {`"gets":\[1,2,"t4"\]`, `"gets":[1,1,"t4"]`, `round 0 at 1m0s: job-0: allocation: got [1,2,"t4"], want [1,1,"t4"] as recorded`},
+		"a placement":       {`"on":\[\["n0",2\]\]`, `"on":[["n1",2]]`, `round 0 at 1m0s: job-0: placement: got [["n0",2]], want [["n1",2]] as recorded`},
+		"a batch size":      {`"batch":\[16,0\]`, `"batch":[16,2]`, `round 0 at 1m0s: job-0: batch size: got [16,0], want [16,2] as recorded`},
+		"a kind of reason":  {`"why":\["as planned",1,7.5\]`, `"why":["started",1,7.5]`, `round 1 at 2m0s: job-0: reason: got ["as planned",1,7.5], want ["started",1,7.5] as recorded`},
+		"a reason's value":  {`,3,7.5\]`, `,3.5,7.5]`, `round 4 at 5m0s: job-0: reason: got ["as planned",3,7.5], want ["as planned",3`},
+		"a reason's limit":  {`,3,7.5\]`, `,3,7]`, `round 4 at 5m0s: job-0: reason: got ["as planned",3,7.5], want ["as planned",3`},
 		"a price":           {`\["t4",2.25,`, `["t4",2.75,`, `round 2 at 3m0s: prices: got [["t4",2.25,2,0.5]], want [["t4",2.75,2,0.5]] as recorded`},
 		"prices":            {`,"prices":\[\["t4",2.25,2,0.5\]\]`, ``, `round 2 at 3m0s: prices: got [["t4",2.25,2,0.5]], want [] as recorded`},
 		"a core's price":    {`\["t4",2.25,2,`, `["t4",2.25,1,`, `round 2 at 3m0s: prices: got `},
@@ -72,10 +72,10 @@ func TestReplay_compares_everything_decided(t *testing.T) {
 		"why it was":        {`out of ideas`, `out of order`, `round 3 at 4m0s: refusal: got "round 3: plan: out of ideas", want "round 3: plan: out of order" as recorded`},
 		"a round":           {`(?m)^\{"t":\d+,"round":\{"n":5,.*\n`, ``, `round -1 at 6m0s: the round: got a plan, want none as recorded`},
 		"a round's number":  {`"round":\{"n":5,`, `"round":{"n":6,`, `round 6 at 6m0s: the number of the round: got 5, want 6 as recorded`},
-		"who has left":      {`"left":\["job-0"\],`, ``, `job job-0: presence: got not in the round, want in it as recorded`},
+		"who has left":      {`"left":\["job-0"\],`, ``, `job-0: presence: got not in the round, want in it as recorded`},
 		"nodes wanted":      {`,"stats":\[5,`, `,"capacity":[["t4-4",2]],"stats":[5,`, `round 5 at 6m0s: nodes wanted: got [], want [["t4-4",2]] as recorded`},
-		"an action":         {`\{"run":"job-0","gets":\[1,2,"t4"\]`, `{"run":"job-0","gets":[1,1,"t4"]`, `round 0 at 1m0s: job job-0: got {"run":"job-0","gets":[1,2,"t4"]`},
-		"an action's place": {`\{"run":"job-0",(.*?),"on":\[\["n0",2\]\]`, `{"run":"job-0",$1,"on":[["n1",2]]`, `round 0 at 1m0s: job job-0: got {"run":"job-0"`},
+		"an action":         {`\{"run":"job-0","gets":\[1,2,"t4"\]`, `{"run":"job-0","gets":[1,1,"t4"]`, `round 0 at 1m0s: job-0: got {"run":"job-0","gets":[1,2,"t4"]`},
+		"an action's place": {`\{"run":"job-0",(.*?),"on":\[\["n0",2\]\]`, `{"run":"job-0",$1,"on":[["n1",2]]`, `round 0 at 1m0s: job-0: got {"run":"job-0"`},
 	} {
 		rewritten := replaceFirst(text, c.old, c.put)
 		if rewritten == text {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
@@ -151,7 +152,7 @@ func summarise(title string, about group, runs []Run) pageTable {
 			}
 			cell := pageCell{Text: c.cell(&runs[i]), Best: c.best(&runs[i])}
 			if job := worstJob(&runs[i]); c.key == "later_worst_h" && job != "" {
-				cell.Text += " (job " + job + ")"
+				cell.Text += " (" + printable.Named("job", job) + ")"
 			}
 			t.Rows[i].Cells = append(t.Rows[i].Cells, cell)
 		}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
@@ -138,7 +139,7 @@ func (q *Question) of(s *policy.Snapshot, p *policy.Plan) (*policy.Snapshot, *po
 	i := s.Index(cmp.Or(q.Cancel, q.Resize))
 	switch {
 	case i < 0:
-		return nil, nil, fmt.Errorf("job %s: not in the last round", cmp.Or(q.Cancel, q.Resize))
+		return nil, nil, fmt.Errorf("%s: not in the last round", printable.Named("job", string(cmp.Or(q.Cancel, q.Resize))))
 	case q.Cancel != "":
 		return counterfactual.Without(s, []job.ID{q.Cancel}), changed(p, func(rows []policy.Decision) []policy.Decision { return slices.Delete(rows, i, i+1) }), nil
 	}
@@ -154,7 +155,7 @@ func (q *Question) resized(s *policy.Snapshot, p *policy.Plan, i int) (*policy.S
 		err = sim.Fits(nodes, other.Jobs[i].Spec)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("job %s: %w", q.Resize, err)
+		return nil, nil, fmt.Errorf("%s: %w", printable.Named("job", string(q.Resize)), err)
 	}
 	has := s.Jobs[i].Allocation.GPUs
 	if p != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
@@ -51,7 +52,7 @@ func (b *beginnings) round(marks []journal.Mark, of Moment) (*Round, error) {
 		}
 	}
 	if b.f.Header().From > 0 && len(marks) > 0 { // the file begins with the first of the marks
-		return nil, fmt.Errorf("whatif: job %s: %w", of.Job, cmp.Or(failed, ErrUndecided))
+		return nil, fmt.Errorf("whatif: %s: %w", printable.Named("job", string(of.Job)), cmp.Or(failed, ErrUndecided))
 	}
 	r, err := b.f.Start()
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
 	"github.com/oxgang/oxgang/policy"
@@ -111,7 +112,7 @@ func (t *replayed) round(r *journal.Reader, c *journal.Checkpoint, m *runState, 
 	case err != nil:
 		return nil, fmt.Errorf("whatif: %w", err)
 	case t.snapshot == nil, t.of.Job != "" && t.snapshot.Index(t.of.Job) < 0, t.plan.Refused != "":
-		return nil, fmt.Errorf("whatif: job %s: %w", t.of.Job, ErrUndecided)
+		return nil, fmt.Errorf("whatif: %s: %w", printable.Named("job", string(t.of.Job)), ErrUndecided)
 	}
 	s, d, err := rec.At(t.ctx, t.snapshot.Now)
 	if err != nil {

@@ -128,7 +128,7 @@ func await(ctx context.Context, c *control.Client, id job.ID, stderr io.Writer) 
 		v, err := c.Job(ctx, id)
 		switch {
 		case ctx.Err() != nil:
-			return cli.Hinted(fmt.Errorf("%w; job %s continues", cli.ErrInterrupted, id), "cancel it with: oxgang cancel %s", id)
+			return cli.Hinted(fmt.Errorf("%w; %s continues", cli.ErrInterrupted, printable.Named("job", string(id))), "cancel it with: oxgang cancel %s", id)
 		case errors.Is(err, control.ErrAbsent):
 			if !silent {
 				fmt.Fprintf(stderr, "%s; waiting for it\n", printable.Line(err.Error()))
@@ -150,7 +150,7 @@ func outcome(v *status.Job) error {
 	if v.Outcome == scheduler.Done.String() {
 		return nil
 	}
-	err := fmt.Errorf("job %s: %s", v.ID, v.Outcome)
+	err := errors.New(printable.Named("job", string(v.ID)) + ": " + v.Outcome)
 	if v.Detail != "" {
 		err = fmt.Errorf("%w: %s", err, status.Headline(v.Detail))
 	}

@@ -865,7 +865,7 @@
     if (searching()) rows = rows.filter((r) => matches(jobs.get(r.id) ?? { id: r.id, name: r.id, user: r.user, phase: "", gpus: 0 }));
     rows.sort((a, b) => a.rank - b.rank || (a.rank === 2 ? b.to - a.to : a.from - b.from));
     most = Math.max(1, ...rows.map((r) => Math.max(0, ...r.bars.map((b) => b.gpus))));
-    events = (past2?.nodes ?? []).map((n) => ({ at: n.at + offset, what: n.what, text: `node ${n.node} ${n.what}` }));
+    events = (past2?.nodes ?? []).map((n) => ({ at: n.at + offset, what: n.what, text: `${/^node[^a-z]/i.test(n.node) ? "" : "node "}${n.node} ${n.what}` }));
     byId("timeline-omitted").textContent = past2?.omitted ? `${counted(past2.omitted, "job")} that ended earlier ${past2.omitted === 1 ? "is" : "are"} not listed.` : "";
     draw(true);
   }

@@ -153,7 +153,11 @@ func (c *Change) others() string {
 	return fmt.Sprintf(" (other jobs would get %d more)", c.Others)
 }
 
+// named returns "job bert" and "jobs bert and vit", without the noun if a name begins with it.
 func named(noun string, jobs []job.ID, name func(job.ID) string) string {
+	if slices.ContainsFunc(jobs, func(id job.ID) bool { return printable.NamesKind(noun, name(id)) }) {
+		return list(jobs, name)
+	}
 	if len(jobs) > 1 {
 		noun += "s"
 	}

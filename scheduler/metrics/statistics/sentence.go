@@ -120,8 +120,8 @@ func Later(d *metrics.Delays) string {
 		seed = fmt.Sprintf(", seed %d", d.Seed)
 	}
 	worst := time.Duration(math.Round(d.Worst)) * time.Second
-	return fmt.Sprintf("%d of %d jobs %s later than under %s (by %s), the worst by %s (job %s%s)",
-		d.Later, d.Compared, verb, d.Baseline, metrics.LaterRule, printable.Duration(worst), printable.Line(string(d.WorstJob)), seed)
+	return fmt.Sprintf("%d of %d jobs %s later than under %s (by %s), the worst by %s (%s%s)",
+		d.Later, d.Compared, verb, d.Baseline, metrics.LaterRule, printable.Duration(worst), printable.Named("job", printable.Line(string(d.WorstJob))), seed)
 }
 
 func (v *Verdict) terms(policy, other string) string {
