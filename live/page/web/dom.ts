@@ -68,7 +68,7 @@ export const heldBy = (j: Job): number => j.gpus + (j.also?.gpus ?? 0);
 
 export function asked(j: Job): string {
   if (j.asked) return j.asked;
-  return j.min_gpus === j.max_gpus ? `${j.max_gpus ?? 0} GPUs` : `${j.min_gpus} to ${j.max_gpus} GPUs`;
+  return j.min_gpus === j.max_gpus ? counted(j.max_gpus ?? 0, "GPU") : `${j.min_gpus} to ${j.max_gpus} GPUs`;
 }
 
 // seconds parses a time as seconds since 1970; NaN if unknown.

@@ -78,7 +78,7 @@
   var heldBy = (j) => j.gpus + (j.also?.gpus ?? 0);
   function asked(j) {
     if (j.asked) return j.asked;
-    return j.min_gpus === j.max_gpus ? `${j.max_gpus ?? 0} GPUs` : `${j.min_gpus} to ${j.max_gpus} GPUs`;
+    return j.min_gpus === j.max_gpus ? counted(j.max_gpus ?? 0, "GPU") : `${j.min_gpus} to ${j.max_gpus} GPUs`;
   }
   var seconds = (time) => Date.parse(time ?? "") / 1e3;
   function ahead(r, at2) {
