@@ -20,7 +20,7 @@ PYTHON ?= .cache/venv/bin/python
 # Full-size tests. Each target adds the packages.
 TEST = RAPID_SEED=$(SEED) $(GO) test -vet=off -timeout 30m -p $(JOBS)
 
-.PHONY: test check ci ci-alone ci-compute ci-wait quick lint slow long race seeds generated tidy python browser live reproduce kube-build kube-vet kube-quick kube-test kube-upgrade
+.PHONY: test check ci ci-alone ci-compute ci-wait quick lint slow long race seeds generated tidy python browser live reproduce kube-build kube-vet kube-quick kube-tenant kube-test kube-upgrade
 .PHONY: docs types slurm-quick slurm-test build fix generate dist chart bench speed fuzz mutants soak clean help
 .PHONY: programs package package-check upgrade images sbom release reproducible vulnerabilities gosec wheel
 
@@ -38,7 +38,7 @@ ci: ci-alone ci-compute ci-wait
 
 # The parts of ci: ci-alone measures times, so nothing else should run meanwhile; ci-wait mostly waits, so .ci/run runs ci-compute beside it.
 ci-alone: live browser
-ci-compute: docs types python reproduce
+ci-compute: docs types python reproduce kube-tenant
 ci-wait: kube-quick slurm-quick
 
 BASE ?= HEAD
@@ -171,9 +171,13 @@ kube-build:
 
 # kube-quick: the shortest tests of kube-test, without real nodes and third-party controllers
 kube-quick: kube-vet kube-build
-	cd live/kube/rig && RAPID_SEED=$(SEED) OXGANG_BROWSER=1 $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./api ./audit ./tenant ./train
+	cd live/kube/rig && RAPID_SEED=$(SEED) OXGANG_BROWSER=1 $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./api ./audit
 	cd live/kube/rig && $(GO) test -count=1 -timeout $(RIGTIME) $(RIGFLAGS) -run '$(QUICK)' ./e2e
 QUICK = ^(TestResize|TestInstalled|TestScheduler|TestTenant)
+
+# kube-tenant: random sequences of a tenant's requests on a simulated cluster, and the training of the rig's pods
+kube-tenant:
+	cd live/kube/rig && RAPID_SEED=$(SEED) $(GO) test -count=1 -p 1 -timeout $(RIGTIME) $(RIGFLAGS) ./tenant ./train
 
 # kube-upgrade: upgrades the chart from earlier commits (or OXGANG_BASE) to this one and rolls it back while jobs run
 kube-upgrade: $(HELM) kube-build
