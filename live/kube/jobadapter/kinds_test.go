@@ -388,7 +388,10 @@ func TestRead_bypassed(t *testing.T) {
 	for want, edit := range map[string]func(o map[string]any){
 		"spec.managedBy is \"example.com/nobody\"": func(o map[string]any) { child(o, "spec")["managedBy"] = "example.com/nobody" },
 		"nodeName of its pods is \"n1\"":           func(o map[string]any) { child(o, "spec", "template", "spec")["nodeName"] = "n1" },
-		"":                                         func(o map[string]any) { child(o, "spec")["managedBy"] = "kubernetes.io/job-controller" },
+		"schedulingGates of its pods has \"example.com/never\"": func(o map[string]any) {
+			child(o, "spec", "template", "spec")["schedulingGates"] = []any{map[string]any{"name": "kueue.x-k8s.io/topology"}, map[string]any{"name": "example.com/never"}}
+		},
+		"": func(o map[string]any) { child(o, "spec")["managedBy"] = "kubernetes.io/job-controller" },
 	} {
 		o := object(t, "job.yaml", edit)
 		if got := kindOf(t, o).Read(o, byDefault, 1).Problem; !strings.Contains(got, want) || (got == "") != (want == "") {

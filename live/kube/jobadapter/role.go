@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/inventory"
 )
 
@@ -118,6 +119,11 @@ func (s *shape) bypassed(o *unstructured.Unstructured) error {
 	for _, r := range s.roles {
 		if node := r.template.Spec.NodeName; node != "" {
 			return fmt.Errorf("nodeName of its pods is %q, which bypasses all scheduling: remove it, or use a nodeSelector", node)
+		}
+		for _, g := range r.template.Spec.SchedulingGates {
+			if g.Name != v1alpha1.PlacementGate && !strings.HasPrefix(g.Name, "kueue.x-k8s.io/") {
+				return fmt.Errorf("schedulingGates of its pods has %q, so they would hold GPUs without a node: remove it, and suspend the job until it may start", g.Name)
+			}
 		}
 	}
 	return nil
