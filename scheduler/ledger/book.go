@@ -82,11 +82,13 @@ type Row struct {
 	PaidShare float64  `json:"paid_share"`
 	Unused    GPUTime  `json:"unused_gpu_seconds"` // part of Used in which the GPUs computed nothing, as measured
 	Rent      float64  `json:"rent"`               // money for rented nodes, in the currency of their prices
+	Lost      GPUTime  `json:"lost_gpu_seconds"`   // work that other jobs have to repeat because they were stopped for jobs of this row; not part of Used
 	jobs      map[job.ID]bool
 }
 
 func (r *Row) add(l *line, s *Sum) {
 	r.Used, r.Priced, r.Unused = r.Used.Plus(s.Time), r.Priced.Plus(s.Priced), r.Unused.Plus(s.Unused)
+	r.Lost = r.Lost.Plus(s.Lost)
 	r.Paid += s.Paid
 	r.Rent += s.Rent
 	for _, part := range []struct {

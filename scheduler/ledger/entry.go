@@ -63,6 +63,7 @@ type Sum struct {
 	Paid   float64 // payment at dual prices, in the unit of the policy's objective
 	Rent   float64 // cost of rented nodes, in the currency of their prices
 	Unused GPUTime // part of Time in which the GPUs were measured and computed nothing
+	Lost   GPUTime // work that other jobs have to repeat because they were stopped for this one; not part of Time
 }
 
 // Add adds u to s.
@@ -70,7 +71,7 @@ func (s *Sum) Add(u *Sum) {
 	s.Time, s.Priced = s.Time.Plus(u.Time), s.Priced.Plus(u.Priced)
 	s.Paid += u.Paid
 	s.Rent += u.Rent
-	s.Unused = s.Unused.Plus(u.Unused)
+	s.Unused, s.Lost = s.Unused.Plus(u.Unused), s.Lost.Plus(u.Lost)
 }
 
 // An Entry states that a job, or no job if Job is nil, had GPUs of one pool for some time.

@@ -196,7 +196,7 @@ PRICED: GPU-hours in rounds with prices; COST: what they cost at these prices, i
 	if err := s.WriteCSV(&text); err != nil {
 		t.Fatal(err)
 	}
-	if first := "queue,group,jobs,gpu_seconds,gpu_seconds_share,owned_gpu_seconds,loaned_gpu_seconds,rented_gpu_seconds,profiling_gpu_seconds,idle_gpu_seconds,priced_gpu_seconds,paid,paid_share,rent,unused_gpu_seconds\nblue,,1,1.5,0.0024937655860349127,1.5,0,0,1.5,0,0,0,0,0,0\n"; !strings.HasPrefix(text.String(), first) {
+	if first := "queue,group,jobs,gpu_seconds,gpu_seconds_share,owned_gpu_seconds,loaned_gpu_seconds,rented_gpu_seconds,profiling_gpu_seconds,idle_gpu_seconds,priced_gpu_seconds,paid,paid_share,rent,unused_gpu_seconds,lost_gpu_seconds\nblue,,1,1.5,0.0024937655860349127,1.5,0,0,1.5,0,0,0,0,0,0,0\n"; !strings.HasPrefix(text.String(), first) {
 		t.Errorf("got %s, want it to begin with %s", text.String(), first)
 	}
 	if _, err := json.Marshal(s); err != nil {

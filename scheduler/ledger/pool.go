@@ -217,6 +217,8 @@ func (r *Recorder) bookAbsence(x *absence, spec *job.Spec) bool {
 func (r *Recorder) restore(ev *scheduler.Restored) {
 	if !ev.Status.Phase.Terminal() {
 		r.open(ev.Spec)
-		r.grant(r.active[ev.Spec.ID], &ev.Status.Allocation, ev.Status.Placement)
+		a := r.active[ev.Spec.ID]
+		a.work.place(r.now, ev.Status.Placement, true)
+		r.grant(a, &ev.Status.Allocation, ev.Status.Placement)
 	}
 }

@@ -38,6 +38,7 @@ type account struct {
 	parts []part
 	use   Use
 	since time.Time // booked until then
+	work  work
 }
 
 type part struct {
@@ -83,8 +84,12 @@ func (r *Recorder) Event(now time.Time, ev scheduler.Event) {
 	case scheduler.Restored:
 		r.restore(&ev)
 	case scheduler.Reported:
-		if a := r.active[ev.Job]; a != nil && ev.Profile {
+		switch a := r.active[ev.Job]; {
+		case a == nil:
+		case ev.Profile:
 			r.profiled(a.spec, &ev.Report)
+		default:
+			r.worked(a, &ev.Report)
 		}
 	case scheduler.Exited:
 		if a := r.active[ev.Job]; a != nil {
@@ -106,6 +111,7 @@ func (r *Recorder) Round(s *policy.Snapshot, p *policy.Plan, actions []scheduler
 	r.boundary, r.length, r.prices, r.over = s.Now.Add(s.Length), s.Length, p.Prices, false
 	r.setCluster(s.Cluster)
 	r.setRentals(s.Rentals)
+	r.chargeStops(actions)
 	for _, act := range actions {
 		r.act(act)
 	}
@@ -115,10 +121,12 @@ func (r *Recorder) act(act scheduler.Action) {
 	switch act := act.(type) {
 	case scheduler.Preempt:
 		if a := r.active[act.Job]; a != nil {
+			a.work.place(r.now, nil, false)
 			r.grant(a, &cluster.Allocation{}, nil)
 		}
 	case scheduler.Run:
 		if a := r.active[act.Job]; a != nil && act.Allocation.AllGPUs() > 0 {
+			a.work.place(r.now, act.Placement, a.restarts(&act))
 			r.grant(a, &act.Allocation, act.Placement)
 		}
 	case scheduler.Return:
@@ -166,13 +174,14 @@ func (r *Recorder) endRound() {
 
 func (r *Recorder) open(spec *job.Spec) {
 	if r.active[spec.ID] == nil {
-		r.active[spec.ID] = &account{spec: spec, since: r.now}
+		r.active[spec.ID] = &account{spec: spec, since: r.now, work: work{since: r.now}}
 	}
 }
 
 func (r *Recorder) exited(a *account, how scheduler.Outcome) {
 	r.settle(a)
 	if how == scheduler.Lost {
+		a.work.place(r.now, nil, false)
 		a.free()
 		return
 	}

@@ -36,6 +36,9 @@ func (s *Statement) legend() []string {
 	if !s.Total.Unused.IsZero() {
 		lines = append(lines, "UNUSED: GPU-hours that jobs held while the GPUs computed nothing, as measured")
 	}
+	if !s.Total.Lost.IsZero() {
+		lines = append(lines, "LOST WORK: GPU-hours that other jobs have to repeat because they were stopped for these jobs; not part of GPU-H")
+	}
 	if !s.Total.Priced.IsZero() {
 		lines = append(lines, "PRICED: GPU-hours in rounds with prices; COST: what they cost at these prices, in the unit of the policy's objective")
 	}
@@ -46,7 +49,7 @@ func (s *Statement) legend() []string {
 func (s *Statement) WriteCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	head := append(slices.Clone(s.By), "jobs", "gpu_seconds", "gpu_seconds_share", "owned_gpu_seconds", "loaned_gpu_seconds",
-		"rented_gpu_seconds", "profiling_gpu_seconds", "idle_gpu_seconds", "priced_gpu_seconds", "paid", "paid_share", "rent", "unused_gpu_seconds")
+		"rented_gpu_seconds", "profiling_gpu_seconds", "idle_gpu_seconds", "priced_gpu_seconds", "paid", "paid_share", "rent", "unused_gpu_seconds", "lost_gpu_seconds")
 	all := [][]string{head}
 	for i := range s.Rows {
 		r := &s.Rows[i]
@@ -61,7 +64,7 @@ func (s *Statement) WriteCSV(w io.Writer) error {
 		for _, v := range []float64{r.Paid, r.PaidShare, r.Rent} {
 			cells = append(cells, strconv.FormatFloat(v, 'g', -1, 64))
 		}
-		cells = append(cells, r.Unused.String())
+		cells = append(cells, r.Unused.String(), r.Lost.String())
 		all = append(all, cells)
 	}
 	return out.WriteAll(all)
@@ -97,6 +100,7 @@ func (s *Statement) rows() []column {
 		{head: "COST (%)"},
 		{head: "RENT"},
 		{head: "UNUSED"},
+		{head: "LOST WORK"},
 	}
 	for _, r := range append(slices.Clone(s.Rows), s.Total) {
 		sums[0].count(r.Jobs)
@@ -109,6 +113,7 @@ func (s *Statement) rows() []column {
 			sums[9+k].number(v)
 		}
 		sums[12].hours(r.Unused)
+		sums[13].hours(r.Lost)
 	}
 	return append(columns, sums...)
 }
