@@ -9,8 +9,11 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/oxgang/oxgang/internal/draws"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/rig"
 	"github.com/oxgang/oxgang/live/kube/rig/audit"
@@ -264,5 +267,61 @@ func (f *trial) submit(one func(i int) client.Object) {
 	}
 	if err := group.Wait(); err != nil {
 		f.Fatal(err)
+	}
+}
+
+// The standby leads soon after the leader dies: with the chart's lease each GPU has a job again within 15 s, although the
+// jobs on half of them end as the leader dies.
+func TestFailover_is_soon(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a control plane")
+	}
+	nodes, kills := 4, 1
+	if draws.Long() {
+		kills = 5
+	}
+	c := rig.Start(t, rig.Options{Nodes: []rig.Nodes{{Type: "a100", Count: nodes}}})
+	Prepare(t.Context(), t, c)
+	b := &bench{T: t, Cluster: c, k: Client(t, c.Config)}
+	b.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "team"}})
+	q := Queue("research", v1alpha1.Resize, "oxgang")
+	q.Spec.Namespaces = []v1alpha1.NamespaceShare{{Name: "team"}}
+	b.create(q)
+	leader := Serve(t, c, Setup{Elects: true, Name: "first"})
+	for n := range nodes + kills*nodes/2 {
+		b.submit("team", fmt.Sprintf("j%02d", n), 1)
+	}
+	full := func() error { return b.has("team", nodes, nodes) }
+	Until(t.Context(), t, within, "each node has a job", full)
+	for n := range kills {
+		next := Serve(t, c, Setup{Elects: true, Name: fmt.Sprintf("next-%d", n)})
+		time.Sleep(3 * time.Second) // it watches, and the leader renews its lease
+		if err := leader.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		died := time.Now()
+		b.endSome("team", nodes/2)
+		Until(t.Context(), t, within, "jobs have ended", func() error { return b.has("team", 0, nodes/2) })
+		Until(t.Context(), t, within, "each node has a job again", full)
+		took := time.Since(died)
+		t.Logf("full %v after the leader died", took.Round(100*time.Millisecond))
+		if took > 15*time.Second {
+			t.Errorf("full %v after the leader died, want at most 15 s", took)
+		}
+		leader = next
+	}
+}
+
+// endSome ends the jobs of some running pods.
+func (b *bench) endSome(namespace string, jobs int) {
+	b.Helper()
+	var pods corev1.PodList
+	if err := b.k.List(b.Context(), &pods, client.InNamespace(namespace), client.MatchingFields{"status.phase": "Running"}); err != nil {
+		b.Fatal(err)
+	}
+	for i := range jobs {
+		if err := b.Exit(b.Context(), &pods.Items[i], 0); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/oxgang/oxgang/live/kube"
@@ -24,7 +25,7 @@ func TestPlaces(t *testing.T) {
 	s.play(t, "pods that go past kube-scheduler", bypass)
 	s.play(t, "pods that exclude each other", excludeEachOther)
 	s.play(t, "pods that no node accepts", waitForLabel)
-	s.play(t, "pods with a gate", keepGate)
+	s.play(t, "pods that a LimitRange refuses", keepLimits)
 }
 
 // special submits a job with changes of its pods.
@@ -60,6 +61,10 @@ func bypass(c *scene) {
 		c.special(name, 1, 8, func(j *batchv1.JobSpec) { j.ManagedBy = &nobody })
 	}
 	c.says("managed-1", kube.Misconfigured, "managedBy")
+	c.special("gated", 1, 8, func(j *batchv1.JobSpec) {
+		j.Template.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/never"}}
+	})
+	c.says("gated", kube.Misconfigured, "example.com/never")
 	c.submit("one", 2, 8)
 	c.runs("one", 2)
 }
@@ -99,13 +104,16 @@ func waitForLabel(c *scene) {
 	c.runs("picky", 1)
 }
 
-func keepGate(c *scene) {
-	for _, name := range []string{"gated-0", "gated-1"} {
-		c.special(name, 1, 8, func(j *batchv1.JobSpec) {
-			j.Template.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/never"}}
-		})
+// keepLimits: a LimitRange refuses the pods after the job was started. It gives up its GPUs and states why.
+func keepLimits(c *scene) {
+	l := &corev1.LimitRange{ObjectMeta: metav1.ObjectMeta{Name: "gpus", Namespace: "default"}}
+	l.Spec.Limits = []corev1.LimitRangeItem{{Type: corev1.LimitTypeContainer, Max: corev1.ResourceList{rig.GPU: resource.MustParse("4")}}}
+	c.make(l)
+	for _, name := range []string{"large-0", "large-1"} {
+		c.submit(name, 1, 8)
 	}
-	c.says("gated-0", kube.Unschedulable, "only 0 of 1 pods have a node")
-	c.submit("one", 2, 8)
-	c.Logf("another job has the GPUs after %v", c.runs("one", 2).Round(time.Second))
+	c.says("large-0", kube.StepFailed, "maximum nvidia.com/gpu usage per Container is 4")
+	c.submit("one", 4, 4)
+	c.Logf("another job has the GPUs after %v", c.runs("one", 4).Round(time.Second))
+	c.delete(l)
 }
