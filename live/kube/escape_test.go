@@ -181,7 +181,7 @@ func TestEscape_by_a_spoilt_annotation(t *testing.T) {
 		s := newStage(t, twin, options(v1alpha1.Resize), "fifo")
 		defer s.end()
 		j := twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 1, GPUs: 4})
-		j.Spec.Template.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "example.com/mine"}}
+		j.Spec.Template.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "kueue.x-k8s.io/topology"}} // nothing removes it
 		twin.Update(j)
 		s.live(15 * time.Second)
 		j = twin.Job("a")
