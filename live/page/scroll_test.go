@@ -1,0 +1,27 @@
+package page
+
+import (
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/oxgang/oxgang/internal/chromium"
+)
+
+// While ten thousand jobs and the nodes of a large cluster scroll by, no task of the page takes longer than a frame of 60 Hz. The processor time of tasks is compared,
+// so that other work on the machine does not count.
+func TestBrowser_scrolls_within_frames(t *testing.T) {
+	ctx := chromium.Open(t)
+	s, _ := served(t, new(multitude))
+	s.feed.look(t.Context())
+	does(ctx, t, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready), chromedp.Sleep(wait))
+	var paint float64
+	does(ctx, t, chromedp.Evaluate(`performance.getEntriesByName("first-contentful-paint")[0].startTime`, &paint))
+	does(ctx, t, chromedp.Evaluate(`document.getElementById("waiting").closest(".scroll").scrollIntoView({block: "center"})`, nil))
+	got := chromium.Scroll(ctx, t, 600, 450, 6000)
+	t.Logf("first paint %v ms; %+v", paint, got)
+	if got.Drawn < 20 || got.Longest > time.Second/60 || got.Longest == 0 {
+		t.Errorf("%+v, want frames, and no task above 16.7 ms", got)
+	}
+}
