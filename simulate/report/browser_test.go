@@ -74,13 +74,16 @@ const boxes = `[...document.querySelectorAll("figure svg.plot")].flatMap((plot) 
 	return found;
 })`
 
-// TestBrowser_reads_at_any_width: nothing is wider than the window but tables, which scroll; no label covers another.
+// TestBrowser_reads_at_any_width: nothing is wider than the window but tables, which scroll; no label covers another, and each axis has one.
 func TestBrowser_reads_at_any_width(t *testing.T) {
 	ctx, page := chromium.Open(t), html(t, observedAnd(t))
 	for _, width := range []int64{390, 820, 1280, 2560} {
 		show(ctx, t, page, width)
 		if got := asked[float64](ctx, t, `document.documentElement.scrollWidth`); got > float64(width) {
 			t.Errorf("%d px: the page is %v px wide", width, got)
+		}
+		if bare := asked[[]string](ctx, t, `[...document.querySelectorAll("figure svg.plot")].filter((p) => p.querySelector(".curve") && !(p.querySelector(".x-label")?.textContent && p.querySelector(".y-label")?.textContent)).map((p) => p.closest("figure").id)`); len(bare) > 0 {
+			t.Errorf("%d px: an axis of %q has no label", width, bare)
 		}
 		if covered := asked[[]string](ctx, t, boxes); len(covered) > 0 {
 			t.Errorf("%d px:\n%s", width, strings.Join(covered, "\n"))

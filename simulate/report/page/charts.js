@@ -2,7 +2,7 @@
 
 // curves shows lines over a common x axis in the card. options:
 //   lines()   -> [{name, colour, dash, x: [], y: []}], ascending x, a value holds until the next
-//   xLabel, yLabel, xText(x), yText(y): for people
+//   xLabel, yLabel(), xText(x), yText(y): for people, with units
 //   yMax: top of the y axis, found if missing;  log: log x axis on;  logSwitch: offer it
 //   rule: x of a vertical rule;  controls(bar, redraw): more controls
 //   apart: three lines or more are small multiples, one below the other with the same axes
@@ -24,7 +24,7 @@ function drawCurves(svg, o, state, legend, redraw) {
   drawLegend(legend, all, state.hidden, redraw);
   const lines = all.filter((l) => !state.hidden.has(l.name) && l.x.length > 0);
   svg.replaceChildren();
-  const box = { left: 46, right: state.width - 14, top: 10, bottom: 212 };
+  const box = { left: 62, right: state.width - 14, top: 10, bottom: 212 };
   if (lines.length === 0) {
     shape(svg, "text", { x: state.width / 2, y: 120, "text-anchor": "middle" }, all.some((l) => l.x.length) ? "every curve is hidden" : o.none || "no data");
     return;
@@ -36,6 +36,8 @@ function drawCurves(svg, o, state, legend, redraw) {
   const scales = boxes.map((b) => scale(0, top, b.bottom, b.top));
   boxes.forEach((b, i) => axes(svg, b, x, scales[i], o, state.log, b.bottom === box.bottom));
   lines.forEach((l, i) => shape(svg, "path", { class: "curve", d: steps(l, x, scales[i] || scales[0], box), stroke: l.colour, "stroke-dasharray": l.dash }));
+  const middle = (boxes[0].top + box.bottom) / 2;
+  shape(svg, "text", { class: "y-label", x: 12, y: middle, "text-anchor": "middle", transform: `rotate(-90 12 ${middle})` }, o.yLabel());
   if (apart) lines.forEach((l, i) => { shape(svg, "text", { class: "name", x: box.left, y: boxes[i].top - 4 }, shortened(seen(l.name), 40)); });
   else lineLabels(svg, box, x, scales[0], lines);
   cursor(svg, box, x, lines.map((_, i) => scales[i] || scales[0]), lines, o);
@@ -137,7 +139,7 @@ function axes(svg, box, x, y, o, log, last) {
   if (o.rule !== undefined) shape(svg, "line", { class: "rule", x1: x(o.rule), x2: x(o.rule), y1: box.top, y2: box.bottom });
   if (!last) return;
   const middle = (box.left + box.right) / 2, room = 2 * (box.right + 14 - middle);
-  const label = shape(svg, "text", { x: middle, y: box.bottom + 33, "text-anchor": "middle" }, o.xLabel);
+  const label = shape(svg, "text", { class: "x-label", x: middle, y: box.bottom + 33, "text-anchor": "middle" }, o.xLabel);
   if (label.getComputedTextLength() <= room) return;
   label.setAttribute("textLength", room); // drawn closer
   label.setAttribute("lengthAdjust", "spacingAndGlyphs");

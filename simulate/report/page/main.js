@@ -18,7 +18,7 @@ const largest = (name, col) => column(datasets.get(name), col).values.reduce((a,
 
 function cdf(id, xName, unit, o) {
   const lines = byPolicy(id, xName, "fraction", unit, true);
-  curves(id, { lines: () => lines, yMax: 1, yTick: (f) => Math.round(100 * f) + " %", yText: percent, logSwitch: true, ...o });
+  curves(id, { lines: () => lines, yLabel: () => "share of jobs", yMax: 1, yTick: (f) => Math.round(100 * f) + " %", yText: percent, logSwitch: true, ...o });
 }
 
 function showJCT() {
@@ -31,7 +31,7 @@ function showRho() {
 }
 
 function showPolicyTime() {
-  cdf("policy_time_cdf", "policy_time_ms", 1, { xLabel: "policy time per round (ms)", log: true, none: "not measured", xText: (v) => "within " + number(v) + " ms" });
+  cdf("policy_time_cdf", "policy_time_ms", 1, { yLabel: () => "share of rounds", xLabel: "policy time per round (ms)", log: true, none: "not measured", xText: (v) => "within " + number(v) + " ms" });
 }
 
 // showUtilisation draws, for all GPU types or one, the share of GPUs held.
@@ -51,7 +51,7 @@ function showUtilisation() {
     return { name, colour: policyColour(i), dash: policyDash(i), x: x.map((t) => t / unit.seconds), y: x.map((t) => (sums.get(t)[1] > 0 ? sums.get(t)[0] / sums.get(t)[1] : 0)) };
   });
   curves("utilisation", {
-    lines, yMax: 1.02, yTick: (f) => Math.round(100 * f) + " %", yText: percent,
+    lines, yLabel: () => "share of GPUs", yMax: 1.02, yTick: (f) => Math.round(100 * f) + " %", yText: percent,
     apart: true, xLabel: `time (${unit.name})`, xText: (v) => "at " + duration(v * unit.seconds),
     controls: (bar, redraw) => {
       if (report.gpuTypes.length < 2) return;
@@ -65,7 +65,7 @@ function showQueue() {
   const kinds = ["waiting", "running"].map((k) => byPolicy("queue", "time_s", k + "_jobs", unit.seconds, false));
   let chosen = 0;
   curves("queue", {
-    lines: () => kinds[chosen], yText: (v) => number(v) + " jobs",
+    lines: () => kinds[chosen], yLabel: () => ["waiting jobs", "running jobs"][chosen], yText: (v) => number(v) + " jobs",
     apart: true, xLabel: `time (${unit.name})`, xText: (v) => "at " + duration(v * unit.seconds),
     controls: (bar, redraw) => select(bar, "jobs", ["waiting", "running"], (i) => { chosen = i; redraw(); }),
   });
@@ -75,7 +75,7 @@ function showQueue() {
 // cost; the page has it if something could be rented.
 function showPaid() {
   const gpus = (v) => number(v) + " GPUs";
-  showKinds("paid", [["paid", "paid_gpus", gpus], ["starting", "starting_gpus", gpus], ["spending", "spending_per_h", (v) => number(v) + " an hour"]]);
+  showKinds("paid", [["paid", "paid_gpus", gpus, "GPUs"], ["starting", "starting_gpus", gpus, "GPUs"], ["spending", "spending_per_h", (v) => number(v) + " an hour", "cost per hour"]]);
 }
 
 // showLoans draws GPUs on loan and their owner's, what is used of all, and what one more would
@@ -84,21 +84,21 @@ function showLoans() {
   const gpus = (v) => number(v) + " GPUs";
   const saved = (v) => number(v) + " s saved";
   showKinds("loans", [
-    ["on loan", "lent_gpus", gpus], ["on loan and busy", "busy_gpus", gpus], ["wanted back", "wanted_gpus", gpus],
-    ["needed by the lender", "owner_gpus", gpus], ["overall usage", "overall_usage", percent],
-    ["price of a training GPU", "training_price_s", saved], ["price of a GPU on loan", "loan_price_s", saved],
+    ["on loan", "lent_gpus", gpus, "GPUs"], ["on loan and busy", "busy_gpus", gpus, "GPUs"], ["wanted back", "wanted_gpus", gpus, "GPUs"],
+    ["needed by the lender", "owner_gpus", gpus, "GPUs"], ["overall usage", "overall_usage", percent, "share of GPUs"],
+    ["price of a training GPU", "training_price_s", saved, "seconds saved"], ["price of a GPU on loan", "loan_price_s", saved, "seconds saved"],
   ]);
 }
 
 // showKinds draws one of several columns of a dataset over time, if the page has it. kinds:
-// [name, column, text(value)].
+// [name, column, text(value), label of the axis].
 function showKinds(id, kinds) {
   if (!datasets.has(id)) return;
   const unit = timeUnit(largest(id, "time_s"));
   const lines = kinds.map((k) => byPolicy(id, "time_s", k[1], unit.seconds, false));
   let chosen = 0;
   curves(id, {
-    lines: () => lines[chosen], yText: (v) => kinds[chosen][2](v),
+    lines: () => lines[chosen], yLabel: () => kinds[chosen][3], yText: (v) => kinds[chosen][2](v),
     yTick: (v) => (kinds[chosen][2] === percent ? Math.round(100 * v) + " %" : number(v)),
     apart: true, xLabel: `time (${unit.name})`, xText: (v) => "at " + duration(v * unit.seconds),
     controls: (bar, redraw) => select(bar, "what", kinds.map((k) => k[0]), (i) => { chosen = i; redraw(); }),

@@ -98,7 +98,7 @@ function drawPanels(s) {
 function drawPanel(s, p) {
   if (!p.width) return;
   const height = Math.min(480, Math.max(150, 3 * s.most)) + 44;
-  const box = { left: 36, right: p.width - 8, top: 6, bottom: height - 38 };
+  const box = { left: 48, right: p.width - 8, top: 6, bottom: height - 38 };
   const c = canvasFor(p.canvas, p.width, height);
   const style = getComputedStyle(document.documentElement);
   p.x = scale(0, s.end, box.left, box.right);
@@ -131,6 +131,12 @@ function panelAxes(s, p, c, box, ink) {
   c.fillText(`time (${unit.name})`, (box.left + box.right) / 2, box.bottom + 31);
   c.textAlign = "right";
   for (const t of ticks(0, s.most, 4)) if (t < s.most) c.fillText(number(t), box.left - 6, p.y(t + 0.5) + 4);
+  c.save();
+  c.translate(11, (box.top + box.bottom) / 2);
+  c.rotate(-Math.PI / 2);
+  c.textAlign = "center";
+  c.fillText("jobs", 0, 0);
+  c.restore();
   c.fillStyle = ink("--line");
   c.fillRect(box.left - 1, box.top, 1, box.bottom - box.top);
   c.strokeStyle = ink("--faint");
