@@ -357,7 +357,8 @@ func (w *world) gains(old, now client.Object) {
 }
 
 // protected returns the labels, annotations, gates and controllers of an object that only the scheduler, or the Job
-// controller, may set. Parts of other jobs may have marks if their pods are gated.
+// controller, may set. Parts of other jobs may have marks if their pods are gated. Their generation has no effect
+// without a job-uid.
 func protected(o client.Object) map[string]string {
 	all := map[string]string{}
 	set := func(from map[string]string, keys ...string) {
@@ -376,7 +377,9 @@ func protected(o client.Object) map[string]string {
 		if !part(o) {
 			set(o.Annotations, v1alpha1.Epoch, v1alpha1.Asked)
 		}
-		set(o.Spec.Template.Labels, v1alpha1.JobUID, v1alpha1.Generation)
+		if set(o.Spec.Template.Labels, v1alpha1.JobUID); !part(o) {
+			set(o.Spec.Template.Labels, v1alpha1.Generation)
+		}
 		if by := metav1.GetControllerOf(o); by != nil && o.Spec.Template.Labels[v1alpha1.JobUID] != "" {
 			all["controller"] = string(by.UID)
 		}
