@@ -247,17 +247,29 @@ func TestSchedule(t *testing.T) {
 			t.Error("it holds back the next")
 		}
 	})
-	t.Run("the efficiency of a fixed batch size counts, at the mean of the rates around a round", func(t *testing.T) {
+	t.Run("the time of work done on the requested GPUs is measured, and elsewhere scaled by the ratio of speeds", func(t *testing.T) {
+		for gpus, want := range map[int]time.Duration{4: 6 * time.Minute, 2: 5*time.Minute + 30*time.Second} {
+			var s backfill.Schedule
+			j := timed("a", 4, 10, 0)
+			j.Phase, j.Allocation = job.Running, cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: gpus, GPUType: "a"}}
+			for minute := range 2 {
+				row := *j
+				row.Perf, row.Since = linear{j.Perf}, epoch
+				done := 300 * float64(minute) // the estimated speed on 4 GPUs is 1 a second, the measured one 5
+				s.Advance(all(minute, &row), func(int) backfill.Work { return backfill.Work{Done: done, Total: 600, Stated: true} })
+			}
+			if x, _ := s.Compare("a"); x.Due.Sub(epoch) != want {
+				t.Errorf("trained on %d GPUs: due after %v, want %v", gpus, x.Due.Sub(epoch), want)
+			}
+		}
+	})
+	t.Run("the efficiency of a fixed batch size counts", func(t *testing.T) {
 		var s backfill.Schedule
 		j := timed("a", 4, 10, 0)
-		for minute, want := range []time.Duration{20 * time.Minute, 10*time.Minute + 30*time.Second} {
-			row := *j
-			row.Perf = efficient{j.Perf, []float64{0.5, 1}[minute]}
-			done := 60 * float64(minute)
-			s.Advance(all(minute, &row), func(int) backfill.Work { return backfill.Work{Done: done, Total: 600, Stated: true} })
-			if x, _ := s.Compare("a"); x.Due.Sub(epoch) != want {
-				t.Errorf("minute %d: due after %v, want %v", minute, x.Due.Sub(epoch), want)
-			}
+		j.Perf = efficient{j.Perf, 0.5}
+		s.Advance(all(0, j), stated(all(0, j)))
+		if x, _ := s.Compare("a"); x.Due.Sub(epoch) != 20*time.Minute {
+			t.Errorf("due after %v, want 20 minutes", x.Due.Sub(epoch))
 		}
 	})
 	t.Run("restarts of the job do not make its twin slower", func(t *testing.T) {
@@ -283,6 +295,11 @@ type efficient struct {
 }
 
 func (m efficient) Efficiency(float64) float64 { return m.efficiency }
+
+// A linear model trains in proportion to the GPUs, once a second on 4.
+type linear struct{ perf.Model }
+
+func (m linear) Throughput(a cluster.Allocation, _ job.BatchSize) float64 { return float64(a.GPUs) / 4 }
 
 // A counted model counts its calls.
 type counted struct {

@@ -14,9 +14,9 @@
 // Nodes. A twin that fits by the number of free GPUs may find no nodes and wait, because policy easy counts GPUs and the
 // placer (package submesh) chooses nodes afterwards. Nodes count as equally large within a type.
 //
-// Work. A job's virtual speed is its estimated goodput on the GPUs it requests, with its submitted batch size, or with
-// the best one if it adapts the size. Its work is the policy's estimate of its whole work. With exact estimates the
-// twins start when policy easy starts the jobs. A job that states no work does not end virtually before it really ends.
+// Work. The time of the work that a job has done is measured while the job trains on the GPUs that it requests.
+// Otherwise it is estimated by the goodput there, with the submitted batch size, or with the best one if the job adapts
+// it. With exact estimates the twins start when policy easy starts the jobs. A job that states no work does not end virtually before it really ends.
 // A wrong estimate moves the virtual end of the job itself and, as under EASY, of the jobs behind it.
 //
 // Jobs that have really ended stay in the schedule until they end there, because under EASY they would still hold

@@ -24,10 +24,9 @@ type Option struct {
 
 // A virtualJob is the virtual counterpart of a job.
 //
-// How long a twin runs. The speed of a job changes as it trains, for instance because large batches become more
-// efficient. So the time of the whole job on an option is a sum over its real progress. Each round takes the mean of
-// its time at the rates before and after it (the trapezoidal rule), because a short job trains for few rounds. The rest
-// is counted at the present rate.
+// How long a twin runs. The progress that the real job has made takes as long on an option as the job trained for it,
+// times the ratio of the estimated speeds of the two configurations. On the same configuration the ratio is 1, so the
+// time is measured. The rest of the work is counted at the present rate.
 type virtualJob struct {
 	id        job.ID
 	submitted time.Time
@@ -59,19 +58,29 @@ func startedBefore(a, b *virtualJob) int {
 	return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.id, b.id))
 }
 
-func (t *virtualJob) update(j *policy.Job, options []Option, w Work, now time.Time) {
+func (t *virtualJob) update(j *policy.Job, options []Option, w Work, from, now time.Time) {
 	did := max(0, w.Done-t.reached)
-	t.spend(did / 2)
-	t.stated, t.reached, t.total, t.profiling = w.Stated, max(t.reached, w.Done), w.Total, j.Phase == job.Profiling
 	if t.stale(j) {
 		t.model = &policy.Job{Spec: j.Spec, Perf: j.Perf, Limits: j.Limits}
 		t.restart = max(0, j.RestartOverhead.Seconds())
-		t.adopt(options, t.reached-did/2)
+		t.adopt(options)
 	}
-	t.spend(did / 2)
+	t.spend(j, did, t.trained(j, from, now))
+	t.stated, t.reached, t.total, t.profiling = w.Stated, max(t.reached, w.Done), w.Total, j.Phase == job.Profiling
 	if !t.stated && t.runs() && !t.end().After(now) { // it outlives its estimate
 		t.total = t.reached + (now.Sub(t.since).Seconds()+1)*t.options[t.on].Rate
 	}
+}
+
+// trained returns the seconds for which job j has trained since the last round; 0: unknown.
+func (t *virtualJob) trained(j *policy.Job, from, now time.Time) float64 {
+	if t.seen == 0 || !j.Holding() || j.Phase != job.Running {
+		return 0
+	}
+	if first := j.Since.Add(max(0, j.RestartOverhead)); first.After(from) {
+		from = first
+	}
+	return now.Sub(from).Seconds()
 }
 
 func (t *virtualJob) stale(j *policy.Job) bool {
@@ -79,17 +88,36 @@ func (t *virtualJob) stale(j *policy.Job) bool {
 	return m == nil || m.Spec != j.Spec || m.Perf != j.Perf || m.Limits != j.Limits
 }
 
-func (t *virtualJob) spend(did float64) {
+// spend adds the time that progress did takes on each option. The real job made it within the given seconds; 0: unknown.
+func (t *virtualJob) spend(j *policy.Job, did, seconds float64) {
+	if !(did > 0) {
+		return
+	}
+	if seconds > 0 {
+		if x := t.rate(j); x > 0 && !math.IsInf(x, 0) {
+			did = x * seconds
+		}
+	}
 	for i := range t.options {
 		t.options[i].spent += did / t.options[i].Rate
 	}
 }
 
-func (t *virtualJob) adopt(all []Option, done float64) {
+// rate returns the estimated progress per second on the GPUs that job j holds.
+func (t *virtualJob) rate(j *policy.Job) float64 {
+	for i := range t.options {
+		if o := &t.options[i]; o.Configuration == j.Allocation.Configuration {
+			return o.Rate
+		}
+	}
+	return rate(j, j.Allocation.Configuration)
+}
+
+func (t *virtualJob) adopt(all []Option) {
 	on := -1
 	for i := range all {
 		o := &all[i]
-		o.spent = done / o.Rate
+		o.spent = t.reached / o.Rate
 		for k := range t.options {
 			if t.options[k].Configuration == o.Configuration {
 				o.spent = t.options[k].spent

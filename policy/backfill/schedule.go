@@ -98,7 +98,7 @@ func (s *Schedule) compare(snapshot *policy.Snapshot, work func(int) Work) {
 		all[i] = t
 	}
 	options := evaluate(all, snapshot.Jobs, s.types)
-	goodput.Each(len(all), func(i int) { all[i].update(snapshot.Jobs[i], options[i], work(i), snapshot.Now) })
+	goodput.Each(len(all), func(i int) { all[i].update(snapshot.Jobs[i], options[i], work(i), s.now, snapshot.Now) })
 	for i, t := range all {
 		if t.seen == 0 && !s.resume(t, snapshot.Jobs[i], snapshot.Now) {
 			s.enqueue(t)

@@ -81,8 +81,10 @@ func (l *limit) claim(s *policy.Snapshot, rows []*goodput.Row, states []*state) 
 	}
 }
 
-// demand leaves a waiting job that cannot be stopped only the configurations on which it ends in time, or the fastest if
-// there is none. Such a job can never grow, so a start on few GPUs would decide its end.
+// demand leaves a waiting job that cannot be stopped only the configurations on which it ends in time. Such a job can
+// never grow, so a start on few GPUs would decide its end. If it is too late even for the fastest configuration, it may
+// be late by that time once more: a slower one counts if it takes at most as much longer as the job has waited too long
+// (as in the ski rental problem). A configuration that found no nodes in the last rounds may still be the fastest.
 func (l *limit) demand(s *policy.Snapshot, r *goodput.Row, st *state) {
 	twin, ok := l.compare(r.Job().ID)
 	if !ok {
@@ -95,13 +97,14 @@ func (l *limit) demand(s *policy.Snapshot, r *goodput.Row, st *state) {
 	starts := max(0, r.Job().RestartOverhead.Seconds()) + s.Length.Seconds()
 	until := twin.Due.Sub(s.Now).Seconds() + max(grace, l.allowed(s, r.Job(), &twin)) - starts
 	rates, fastest := make([]float64, r.Columns()), 0.0
-	for k, f := range r.Worth.Factors {
-		if rates[k] = linear(s, r, k); r.Allowed(k) && f > 0 {
+	for k := range rates {
+		if rates[k] = linear(s, r, k); r.Allowed(k) {
 			fastest = max(fastest, rates[k])
 		}
 	}
-	least := min(fastest, twin.Left*speed(r, &twin)/max(1, until))
-	for k := range r.Worth.Factors {
+	work := twin.Left * speed(r, &twin)
+	least := work / max(1, until, 2*work/fastest-until)
+	for k := range rates {
 		if rates[k] < least {
 			r.Worth.Factors[k] = 0
 		}

@@ -2,6 +2,7 @@ package oxgang
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -142,6 +143,39 @@ func TestPlan_starts_a_job_that_cannot_grow_on_most_GPUs(t *testing.T) {
 	w.submit("fragile", 16, time.Hour, func(s *job.Spec) { s.Adaptivity |= job.GPUCount; s.NoCheckpoint = true })
 	if has := w.round(); has["fragile"] != 8 {
 		t.Errorf("it starts on %d GPUs, want 8", has["fragile"])
+	}
+}
+
+// TestDemand: a job that cannot grow asks for 8 GPUs for an hour. It waits for them although no nodes were found in the last
+// rounds. An hour after its twin has ended it may also start on half of them, but not on a quarter.
+func TestDemand(t *testing.T) {
+	w := newSmall(t, DefaultOptions(), 1, 8)
+	w.submit("fragile", 8, time.Hour, func(s *job.Spec) { s.Adaptivity |= job.GPUCount; s.NoCheckpoint = true })
+	w.round()
+	for after, want := range map[time.Duration][]int{0: nil, 2 * time.Hour: {4}} {
+		s := *w.before
+		s.Now = s.Now.Add(after)
+		rows, err := w.p.program.Prepare(&s, func(rows []*goodput.Row) {
+			rows[0].Worth = goodput.Worth{Weight: 1, Factors: make([]float64, rows[0].Columns())}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, got := rows[0], []int(nil)
+		for k := range r.Worth.Factors {
+			if r.Column(k).GPUs < 8 {
+				r.Worth.Factors[k] = 1
+			}
+		}
+		w.p.limit.demand(&s, r, w.p.active[0])
+		for k, f := range r.Worth.Factors {
+			if f > 0 {
+				got = append(got, r.Column(k).GPUs)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("after %v: may start on %v GPUs, want %v", after, got, want)
+		}
 	}
 }
 
