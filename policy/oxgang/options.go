@@ -21,7 +21,7 @@ const (
 // Options configure the policy oxgang.
 type Options struct {
 	goodput.Options         // P -0.5, Growth 8, Start 8, Solver price and Cells by default
-	Lambda          float64 // base worth of running; default 1.1
+	Lambda          float64 // worth of running a job at all, whatever its speed (λ of the package doc); default 1.1
 	Makespan        float64 // weight of the makespan next to the mean completion time, 0 to 1; default 1
 	Sizes           string  // Stated, Class or Attained; default Stated
 	Margin          float64 // fraction of its time under EASY backfilling by which a job may take longer (deadlines.go); 0: no limit; default 0.5

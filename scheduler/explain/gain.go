@@ -108,13 +108,17 @@ func ratio(a, b float64) string {
 
 func shrank(s *explainContext) string {
 	_, _, same := apart(s.why.Value, s.why.Limit)
+	taken := "the GPUs that were taken from it"
+	if s.lost.AllGPUs()-s.holds.GPUs == 1 {
+		taken = "the GPU that was taken from it"
+	}
 	switch {
 	case s.why.Limit > 0 && same:
-		return "other jobs gain as much from the GPUs that were taken from it"
+		return "other jobs gain as much from " + taken
 	case s.why.Limit > 0 && s.why.Value <= 0:
-		return "it gained nothing from the GPUs that were taken from it, and other jobs do"
+		return "it gained nothing from " + taken + ", and other jobs do"
 	}
-	return "other jobs gain more from the GPUs that were taken from it"
+	return "other jobs gain more from " + taken
 }
 
 func shrankDetails(s *explainContext) string {

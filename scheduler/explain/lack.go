@@ -228,7 +228,7 @@ func line(s *explainContext) string {
 	if len(s.ahead) > 0 {
 		text += " (" + named(s.ahead[:min(len(s.ahead), int(s.why.Value))], int(s.why.Value)) + ")"
 	}
-	return text + ", and " + needs + s.enoughFree(n) + unplaced(s)
+	return text + ", and " + needs + s.enoughFree(n) + strings.Replace(unplaced(s), "which come", "which also come", 1)
 }
 
 func (s *explainContext) enoughFree(n int) string {

@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -97,8 +98,23 @@ func TestLine_names_whose_GPUs_lie_scattered(t *testing.T) {
 		w := waiting(policy.Reason{Kind: policy.Evicted, Config: config(1, 8, "a100")}, given)
 		s := explainContext{why: why, view: View{Types: []TypeView{{Type: "a100", GPUs: 8, Free: 8}}}}
 		w.order().others(&s)
-		if got := s.because(); got != want+"; the free GPUs are on too many nodes for a, which comes first" {
+		want += "; the free GPUs are on too many nodes for a, which comes first"
+		if why.Kind == policy.WaitOrder { // a is not among the jobs that the sentence counts
+			want = strings.Replace(want, "which comes", "which also comes", 1)
+		}
+		if got := s.because(); got != want {
 			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+// A job that lost one GPU prints one GPU.
+func TestShrank_by_one(t *testing.T) {
+	s := explainContext{why: policy.Reason{Kind: policy.Shrunk, Value: 1, Limit: 2}, holds: config(1, 1, "a100"), gave: true}
+	for lost, want := range map[int]string{2: "the GPU that was", 3: "the GPUs that were"} {
+		s.lost.Configuration = config(1, lost, "a100")
+		if got := s.because(); got != "other jobs gain more from "+want+" taken from it" {
+			t.Errorf("%d: got %q", lost, got)
 		}
 	}
 }

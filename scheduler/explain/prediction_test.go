@@ -24,6 +24,8 @@ func TestOutlook(t *testing.T) {
 	open.Open, open.Held, open.Of = true, 30, 40
 	tested := in(3*time.Hour, 390*time.Minute, 50*time.Hour)
 	tested.Held, tested.Of = 6, 8
+	long := *tested
+	long.Held, long.Of = 140, 200
 	for want, m := range map[string]*Moment{
 		"":                                     {},
 		"afterwards its record shows no start": {Next: "its record shows no start"},
@@ -33,6 +35,7 @@ func TestOutlook(t *testing.T) {
 		"end in about 14 min (not tested in this run yet)":                                           {End: in(14*time.Minute, 14*time.Minute, 14*time.Minute)},
 		"end in 60 s at the earliest; how much later is not known":                                   {End: open},
 		"end in 3.0 h to 2.1 days, median 6.5 h (80 % likely; 6 of the last 8 estimates were right)": {End: tested},
+		"end in 3.0 h to 2.1 days, median 6.5 h (140 of the last 200 estimates were right)":          {End: &long},
 		"start unreliable: only 1 of the last 8 estimates was right":                                 {Start: ExpectedIn(&calibration.Range{Late: time.Hour, Held: 1, Of: 8}, false, 0)},
 		"start in 70 min to 3.3 h, median 76 min (80 % likely; not tested in this run yet); end about 5 min after the start (not tested in this run yet)": {
 			Start: in(70*time.Minute, 76*time.Minute, 198*time.Minute), End: in(70*time.Minute, 81*time.Minute, 199*time.Minute),

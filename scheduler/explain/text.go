@@ -185,7 +185,7 @@ func (m *Moment) ends() string {
 
 func rough(d journal.Seconds) string { return printable.Rough(time.Duration(d)) }
 
-// Text returns "in 10 to 25 min, median 14 min (80 % likely; 30 of the last 40 estimates were right)".
+// Text returns "in 10 to 25 min, median 14 min (30 of the last 40 estimates were right)".
 func (e *Expected) Text() string {
 	early, late := rough(e.Early), rough(e.Late)
 	switch {
@@ -223,14 +223,17 @@ func (e *Expected) median() string {
 	return ", median " + likely
 }
 
-// record returns " (80 % likely; 30 of the last 40 estimates were right)". An estimate that is not a range has no
-// probability.
+// enoughTested is the number of tested estimates from which their record replaces the probability.
+const enoughTested = 10
+
+// record returns " (80 % likely; 4 of the last 5 estimates were right)". An estimate that is not a range has no
+// probability. A long record stands alone, because it may contradict the probability.
 func (e *Expected) record(isRange bool) string {
 	record := "not tested in this run yet"
 	if e.Of > 0 {
 		record = calibration.WereRight(e.Held, e.Of)
 	}
-	if isRange {
+	if isRange && e.Of < enoughTested {
 		record = fmt.Sprintf("%.0f %% likely; ", 100*e.Share) + record
 	}
 	return " (" + record + ")"

@@ -297,10 +297,10 @@ func (g *Guess) keep(r *calibration.Range, round time.Duration) bool {
 	return true
 }
 
-// notBefore raises range r so that it does not begin or end before range before, and raises the median to the median of
-// before plus run. The errors of the two ranges are learned separately, so they could contradict each other.
+// notBefore raises r, the range of a job's end, so that it agrees with before, the range of its start. run is the shortest
+// predicted time between them. The errors of the two ranges are learned separately, so they could contradict each other.
 func notBefore(r, before calibration.Range, run time.Duration) calibration.Range {
 	r.Early, r.Likely = max(r.Early, before.Early), max(r.Likely, before.Likely+run)
-	r.Late = max(r.Late, r.Likely, before.Late)
+	r.Late = max(r.Late, r.Likely, before.Late+run)
 	return r
 }

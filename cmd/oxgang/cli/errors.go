@@ -20,13 +20,22 @@ func PrintError(w io.Writer, err error) {
 	message, hint, _ := strings.Cut(err.Error(), hintMark)
 	hint = cmp.Or(hint, meant(err))
 	oneLine := strings.NewReplacer("\r", " ", "\n", "; ")
-	fmt.Fprintln(w, "error: "+printable.Line(oneLine.Replace(strings.TrimSpace(message))))
+	fmt.Fprintln(w, "error: "+printable.Line(oneLine.Replace(once(strings.TrimSpace(message)))))
 	if hint != "" {
 		fmt.Fprintln(w, "hint: "+printable.Line(oneLine.Replace(hint)))
 	}
 	if e, ok := errors.AsType[*parse.Error](err); ok && e.Mapping != "" {
 		printMapping(w, e.Mapping)
 	}
+}
+
+// once removes a file's name in front of a message that begins with it: "none: open none: no such file".
+func once(message string) string {
+	name, rest, found := strings.Cut(message, ": ")
+	if found && (strings.HasPrefix(rest, name+":") || strings.HasPrefix(rest, "open "+name+":")) {
+		return rest
+	}
+	return message
 }
 
 func printMapping(w io.Writer, mapping string) {

@@ -220,7 +220,7 @@ func (c *Change) jobsEnd(name func(job.ID) string) string {
 		text += "; perhaps fewer are enough"
 	}
 	if c.Earlier {
-		text += "; it will probably start before all of these have ended"
+		text += "; it will probably start before that"
 	}
 	if len(c.Jobs) > mostNamed {
 		return "no small change helps: " + text

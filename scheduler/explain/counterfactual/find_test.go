@@ -186,7 +186,7 @@ func TestAJobThatNothingHelpsHearsWhatWasTried(t *testing.T) {
 		"if 4 running jobs ended (expected in 9 min)":                                               {Jobs: []job.ID{"a", "b", "c", "d"}, Holding: []job.ID{"a", "b", "c", "d"}},
 		"if all 4 jobs ahead of it were gone (expected in 9 min)":                                   {Jobs: []job.ID{"a", "b", "c", "d"}, Ahead: true, Of: Totals{Ahead: 4}},
 		"if 4 other waiting jobs were gone (expected in 9 min)":                                     {Jobs: []job.ID{"a", "b", "c", "d"}},
-		"if job a ended (expected in 9 min); it will probably start before all of these have ended": {Jobs: []job.ID{"a"}, Holding: []job.ID{"a"}, Earlier: true},
+		"if job a ended (expected in 9 min); it will probably start before that": {Jobs: []job.ID{"a"}, Holding: []job.ID{"a"}, Earlier: true},
 	} {
 		if c.Kind, c.In = JobsEnd, 9*time.Minute; !strings.HasSuffix(c.String(), want) {
 			t.Errorf("got %q, want %q", c.String(), want)
