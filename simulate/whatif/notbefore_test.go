@@ -19,7 +19,4 @@ func TestNotBefore(t *testing.T) {
 			t.Errorf("%+v: got %+v, want %+v", c.end, got, c.want)
 		}
 	}
-	if got := notBefore(calibration.Range{Late: 21}, start, 15); got.Late != 35 {
-		t.Errorf("got %+v, want it to end with the median", got)
-	}
 }

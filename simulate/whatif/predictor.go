@@ -301,6 +301,6 @@ func (g *Guess) keep(r *calibration.Range, round time.Duration) bool {
 // predicted time between them. The errors of the two ranges are learned separately, so they could contradict each other.
 func notBefore(r, before calibration.Range, run time.Duration) calibration.Range {
 	r.Early, r.Likely = max(r.Early, before.Early), max(r.Likely, before.Likely+run)
-	r.Late = max(r.Late, r.Likely, before.Late+run)
+	r.Late = max(r.Late, before.Late+run)
 	return r
 }

@@ -36,3 +36,18 @@ func TestNothing_shown_is_obeyed(t *testing.T) {
 		t.Errorf("error: %q, want two lines", out.String())
 	}
 }
+
+// An error prints a file's name once.
+func TestPrintError_names_a_file_once(t *testing.T) {
+	for message, want := range map[string]string{
+		"none: open none: no such file": "open none: no such file",
+		"z.json: z.json:1: gpus 0":      "z.json:1: gpus 0",
+		"run/a.oxj: no job":             "run/a.oxj: no job",
+		"a: open b: no such file":       "a: open b: no such file",
+	} {
+		var out strings.Builder
+		if PrintError(&out, errors.New(message)); out.String() != "error: "+want+"\n" {
+			t.Errorf("%q: got %q", message, out.String())
+		}
+	}
+}
