@@ -183,9 +183,9 @@ func TestAJobThatNothingHelpsHearsWhatWasTried(t *testing.T) {
 		"if 4 of the 6 running jobs and 1 of the 3 other waiting jobs (a) were gone (expected in 9 min); perhaps fewer are enough": {
 			Jobs: []job.ID{"a", "b", "c", "d", "e"}, Holding: []job.ID{"b", "c", "d", "e"}, Rough: true, Of: Totals{Running: 6, Waiting: 3},
 		},
-		"if 4 running jobs ended (expected in 9 min)":                                               {Jobs: []job.ID{"a", "b", "c", "d"}, Holding: []job.ID{"a", "b", "c", "d"}},
-		"if all 4 jobs ahead of it were gone (expected in 9 min)":                                   {Jobs: []job.ID{"a", "b", "c", "d"}, Ahead: true, Of: Totals{Ahead: 4}},
-		"if 4 other waiting jobs were gone (expected in 9 min)":                                     {Jobs: []job.ID{"a", "b", "c", "d"}},
+		"if 4 running jobs ended (expected in 9 min)":                            {Jobs: []job.ID{"a", "b", "c", "d"}, Holding: []job.ID{"a", "b", "c", "d"}},
+		"if all 4 jobs ahead of it were gone (expected in 9 min)":                {Jobs: []job.ID{"a", "b", "c", "d"}, Ahead: true, Of: Totals{Ahead: 4}},
+		"if 4 other waiting jobs were gone (expected in 9 min)":                  {Jobs: []job.ID{"a", "b", "c", "d"}},
 		"if job a ended (expected in 9 min); it will probably start before that": {Jobs: []job.ID{"a"}, Holding: []job.ID{"a"}, Earlier: true},
 	} {
 		if c.Kind, c.In = JobsEnd, 9*time.Minute; !strings.HasSuffix(c.String(), want) {
