@@ -55,6 +55,7 @@ const (
 	WaitPriority          // waits because jobs of higher priority hold GPUs, and the free GPUs are too few or unsuitable; Config, Value and Limit as for WaitNoCapacity
 	Promised              // gets what it needs to end by the time that policy/oxgang promised; Value: seconds left until then, negative if it has passed
 	WaitShare             // waits because other tenants get their shares first, and the remaining GPUs are too few or unsuitable; numbers as for WaitNoCapacity
+	WaitCap               // waits because a cap of GPU-hours is used up; Config.GPUType: the cap and its month, such as "user alice in 2026-11"; Value: GPU-hours used; Limit: the cap
 	kinds
 )
 
@@ -63,7 +64,7 @@ var kindNames = [kinds]string{
 	"above its share of CPUs or memory", "below its share of CPUs and memory",
 	"pinned in restore", "non-preemptive", "reserved", "waiting: no capacity", "waiting: price too high", "waiting: no CPUs or memory",
 	"waiting: queue order", "waiting: would delay the first in the queue", "waiting: nodes on their way", "waiting: budget", "preempted: servers on loan went back", "waiting: not yet profiled", "waiting: its turn is over", "waiting: planned for later", "batch size not predicted", "evicted: fragmentation",
-	"impossible on this cluster", "plan refused", "kept: no placement for another", "waiting: quota", "waiting: others are first", "waiting: higher priority", "promised", "waiting: shares of tenants",
+	"impossible on this cluster", "plan refused", "kept: no placement for another", "waiting: quota", "waiting: others are first", "waiting: higher priority", "promised", "waiting: shares of tenants", "waiting: cap used up",
 }
 
 func (k Kind) String() string {

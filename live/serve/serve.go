@@ -204,6 +204,9 @@ func (c *controller) build(address string) error {
 	}
 	c.metrics = registry
 	c.meter = c.newMeter()
+	if err := c.resumeCaps(time.Now()); err != nil {
+		return err
+	}
 	c.driver = driver.New(driver.Options{
 		Queue: queueName, Policy: c.o.Policy, Settings: c.o.Settings, Round: c.o.Round, Tool: c.o.Tool,
 		Journals: filepath.Join(c.o.Dir, journals), Predict: true, Metrics: metrics, Traces: c.o.Traces,

@@ -7,7 +7,7 @@ import (
 
 // Remember implements policy.Rememberer.
 func (p *Policy) Remember(m *memory.Codec) {
-	m.Fields(p.program, &p.stated, &p.influx, &p.round, &p.limit.easy)
+	m.Fields(p.program, &p.stated, &p.influx, &p.round, &p.limit.easy, p.caps)
 	if p.renter != nil {
 		m.Fields(p.renter)
 	}

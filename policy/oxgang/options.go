@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/oxgang/oxgang/policy/boa"
 	"github.com/oxgang/oxgang/policy/goodput"
@@ -26,6 +27,9 @@ type Options struct {
 	Sizes           string  // Stated, Class or Attained; default Stated
 	Margin          float64 // fraction of its time under EASY backfilling by which a job may take longer (deadlines.go); 0: no limit; default 0.5
 	Guarantee       string  // shares of users (shares.go); default NoGuarantee
+	Caps            []Cap   // of GPU-hours a month (caps.go)
+	// CapsFrom is the time until which Cap.Used counts; zero: the first round.
+	CapsFrom time.Time
 	// Rent configures rented nodes (package boa). Nil, the default: none.
 	Rent *boa.Options
 }

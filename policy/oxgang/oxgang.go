@@ -33,6 +33,7 @@ type Policy struct {
 	lent    map[cluster.GPUType]tenure  // types on loan; nil: none
 	prices  map[cluster.GPUType]float64 // of a GPU in the last round
 	owners  owners
+	caps    *caps
 }
 
 // New returns the policy, or an error that joins all invalid settings.
@@ -45,7 +46,7 @@ func New(o Options) (*Policy, error) {
 		return nil, fmt.Errorf("oxgang: %w", err)
 	}
 	p := &Policy{o: o, program: program, jobs: make(map[job.ID]*state), classes: make(map[job.Class]*ended), prices: make(map[cluster.GPUType]float64)}
-	p.owners, p.limit.margin = make(owners), o.Margin
+	p.owners, p.limit.margin, p.caps = make(owners), o.Margin, newCaps(&o)
 	if o.Rent != nil {
 		if p.renter, err = boa.New(*o.Rent); err != nil {
 			return nil, fmt.Errorf("oxgang: %w", err)
@@ -81,6 +82,7 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 	rest := there.Without(back)
 	p.lent = tenures(rest)
 	p.owners.heed(s)
+	p.caps.count(s)
 	plan, err := p.program.Plan(ctx, rest, func(rows []*goodput.Row) {
 		p.measure(rest, rows)
 		p.weigh(rest, rows)
@@ -88,6 +90,7 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 		p.order(s, sized, rows)
 		p.guarantee(rows)
 		p.limit.claim(rest, rows, p.active)
+		p.forbid(rows)
 	})
 	if err != nil {
 		return nil, err
@@ -98,6 +101,7 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 	plan.Stats.Failed = sized.Stats.Failed
 	p.expecting(sized, plan)
 	borrow(s, plan)
+	p.capped(s, plan)
 	return plan, nil
 }
 

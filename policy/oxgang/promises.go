@@ -25,7 +25,7 @@ func (p *Policy) Promised(s *policy.Snapshot) map[job.ID]time.Time {
 	}
 	twins := make(map[job.ID]backfill.Comparison)
 	for id := range jobs {
-		if twin, ok := p.limit.compare(id); ok {
+		if twin, ok := p.limit.compare(id); ok && p.caps.full(id) < 0 {
 			twins[id] = twin
 		}
 	}

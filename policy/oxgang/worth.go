@@ -40,6 +40,7 @@ func (p *Policy) weigh(s *policy.Snapshot, rows []*goodput.Row) {
 		if st.share = share(r.Job()); p.ignored.leaves(policy.TermShare) {
 			st.share = 1
 		}
+		st.share *= p.caps.left(r.Job().ID)
 		p.weighted = p.weighted || r.Job().Weight != 0
 		st.weight = min(heaviest, max(lightest, w)) * st.share
 		r.Worth.Weight = st.weight

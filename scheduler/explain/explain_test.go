@@ -57,6 +57,7 @@ var sentences = map[policy.Kind]string{
 	policy.Unpredicted:      "it keeps 2 a100 GPUs; the plan assumes that its batch size stays at 96, because its schedule does not predict changes",
 	policy.Evicted:          "the plan had 16 a100 GPUs on 2 nodes for it, but the nodes went to other jobs; the next round tries again",
 	policy.KeptNoPlace:      "the plan had 4 a100 GPUs for it, but the nodes went to other jobs, so it keeps what it has; the next round tries again",
+	policy.WaitCap:          "queue vision in November 2026 has used 500.2 of its 500 GPU-hours; it can start from 1 December on, or with a larger cap",
 	policy.WaitQuota:        "its queue has 3 GPUs of quota left, and it needs 8; it can start when jobs that use this quota end, or with a larger quota",
 	policy.Impossible:       "it asks for 64 a100 GPUs on 8 nodes, and the cluster has 16 in all; it can run only if the cluster grows or it is submitted again for fewer GPUs",
 	policy.Refused:          "the policy's plan broke a rule (job x: 9 GPUs), so every job keeps what it has; the next valid plan decides again",

@@ -182,6 +182,11 @@ var references = map[policy.Kind]Reference{
 		Ends:  "Jobs that use the quota end, or the quota grows.",
 		Why:   policy.Reason{Config: cluster.Configuration{Nodes: 1, GPUs: 8}, Value: 3, Limit: 8},
 	},
+	policy.WaitCap: {
+		Means: "Its user, queue or class has used up the GPU-hours of this month.",
+		Ends:  "The next month begins, or the cap grows.",
+		Why:   policy.Reason{Config: cluster.Configuration{GPUType: "queue vision in 2026-11"}, Value: 500.2, Limit: 500},
+	},
 	policy.Impossible: {
 		Means: "The whole cluster is too small for the request of the job.",
 		Ends:  "The cluster grows, or the job is submitted again for fewer GPUs.",

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
@@ -170,6 +171,16 @@ var templates = map[policy.Kind]template{
 	policy.WaitQuota: {why: func(s *explainContext) string {
 		return fmt.Sprintf("its queue has %s of quota left, and it needs %.0f", count(int(s.why.Value), "GPU"), s.why.Limit)
 	}, unblock: fixedText("it can start when jobs that use this quota end, or with a larger quota")},
+	policy.WaitCap: {why: func(s *explainContext) string {
+		name, _ := capOf(s)
+		return fmt.Sprintf("%s has used %s of its %s GPU-hours", name, tenths(s.why.Value), tenths(s.why.Limit))
+	}, unblock: func(s *explainContext) string {
+		_, month := capOf(s)
+		if month.IsZero() {
+			return "it can start next month, or with a larger cap"
+		}
+		return "it can start from " + month.AddDate(0, 1, 0).Format("2 January") + " on, or with a larger cap"
+	}},
 	policy.Impossible: {why: impossible, unblock: func(s *explainContext) string {
 		if have(s) >= s.why.Config.GPUs {
 			return "it can run only if the cluster changes or it is submitted again with another request"
@@ -206,6 +217,15 @@ func room(s *explainContext) string {
 func (s *explainContext) scheduler() string { return cmp.Or(s.policy, "its policy") }
 
 func secs(x float64) string { return span(time.Duration(x * float64(time.Second))) }
+
+// capOf returns the name of a cap with its month, and the start of the month.
+func capOf(s *explainContext) (name string, month time.Time) {
+	name, of, _ := strings.Cut(string(s.why.Config.GPUType), " in 2")
+	if month, err := time.Parse("2006-01", "2"+of); err == nil {
+		return name + " in " + month.Format("January 2006"), month
+	}
+	return string(s.why.Config.GPUType), time.Time{}
+}
 
 func reserved(s *explainContext) cluster.Configuration {
 	if s.spec != nil && !s.spec.Reservation.IsZero() {

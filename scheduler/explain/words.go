@@ -3,6 +3,7 @@ package explain
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +28,8 @@ func passed(from, to time.Duration) string {
 func number(x float64) string { return strconv.FormatFloat(x, 'g', 3, 64) }
 
 func fixed(x float64) string { return strconv.FormatFloat(x, 'f', 2, 64) }
+
+func tenths(x float64) string { return strconv.FormatFloat(math.Round(10*x)/10, 'f', -1, 64) }
 
 func count(n int, what string) string {
 	if n == 1 {
