@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
@@ -153,7 +154,7 @@ func choose(name string, head []byte, o parse.Options) (Format, error) {
 func elsewhere(head []byte) string {
 	first := strings.TrimSpace(parse.FirstLine(head))
 	for _, other := range others {
-		if other.begins.MatchString(first) {
+		if regexp.MustCompile(other.begins).MatchString(first) {
 			return other.name + ", which Oxgang does not read; write a table with the header id,user,submit,start,end,gpus and read it with --mapping"
 		}
 	}
@@ -166,7 +167,7 @@ func elsewhere(head []byte) string {
 		return "output of squeue or scontrol, which has only jobs that wait or run; export the history with: " + slurm.Export
 	case strings.HasPrefix(first, "apiVersion:") || strings.HasPrefix(first, "kind:"):
 		return "objects of Kubernetes in YAML, want JSON: kubectl get -o json"
-	case kubectlTable.MatchString(first):
+	case kubectlTable().MatchString(first):
 		return "a table that kubectl printed, which has no times; export: kubectl get jobs.batch,jobsets,trainjobs,rayjobs,workloads.kueue.x-k8s.io,pods,nodes -A -o json"
 	}
 	return ""
@@ -174,16 +175,18 @@ func elsewhere(head []byte) string {
 
 var others = []struct {
 	name   string
-	begins *regexp.Regexp
+	begins string // regular expression
 }{
-	{"a history of LSF", regexp.MustCompile(`^(JOBID +USER +STAT|Job <|"JOB_[A-Z]+" )`)},
-	{"a history of PBS", regexp.MustCompile(`^(Job (id|ID|Id:) |\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Z];)`)},
-	{"a history of Grid Engine", regexp.MustCompile(`^(job-ID +prior|={40}|[^"{\[:]+:([^:]*:){39})`)},
-	{"a history of Ray", regexp.MustCompile(`^(JobDetails\(|\[?\{"(type|job_id|submission_id)": ?"[^{]*"submission_id")`)},
-	{"a Parquet file", regexp.MustCompile(`^PAR1`)},
+	{"a history of LSF", `^(JOBID +USER +STAT|Job <|"JOB_[A-Z]+" )`},
+	{"a history of PBS", `^(Job (id|ID|Id:) |\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Z];)`},
+	{"a history of Grid Engine", `^(job-ID +prior|={40}|[^"{\[:]+:([^:]*:){39})`},
+	{"a history of Ray", `^(JobDetails\(|\[?\{"(type|job_id|submission_id)": ?"[^{]*"submission_id")`},
+	{"a Parquet file", `^PAR1`},
 }
 
-var kubectlTable = regexp.MustCompile(`^(NAMESPACE|NAME) +(NAME|QUEUE|STATUS|COMPLETIONS|READY) `)
+var kubectlTable = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`^(NAMESPACE|NAME) +(NAME|QUEUE|STATUS|COMPLETIONS|READY) `)
+})
 
 // resembles names the table format that shares most columns with a header, and the columns that the header lacks. It
 // returns "" if the header has less than half of the columns of every format.
