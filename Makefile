@@ -56,7 +56,7 @@ help:
 
 ## lint: golangci-lint with format, opt/exact without cgo, queries of the dashboard, and phrases that make a reader stop
 lint: $(LINT)
-	$(GO) test -vet=off ./internal/prose
+	$(GO) test -vet=off ./internal/tree
 	$(LINT) fmt --diff
 	$(LINT) run
 	CGO_ENABLED=0 $(GO) vet ./opt/exact ./opt/engine

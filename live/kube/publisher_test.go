@@ -16,8 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/tools/events"
 
-	"github.com/oxgang/oxgang/internal/doctable"
 	"github.com/oxgang/oxgang/internal/testdata"
+	"github.com/oxgang/oxgang/internal/tree"
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/live/kube/jobstate"
@@ -30,7 +30,7 @@ import (
 // one, and each may be the reason of a condition.
 func TestWords(t *testing.T) {
 	words := Words()
-	doctable.Check(t, "guide/reasons#On Kubernetes", words)
+	tree.Check(t, "guide/reasons#On Kubernetes", words)
 	text, err := os.ReadFile(filepath.Join(testdata.Root(t), "docs", "guide", "reasons.md"))
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/oxgang/oxgang/internal/doctable"
+	"github.com/oxgang/oxgang/internal/tree"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/model/perf"
@@ -244,7 +244,7 @@ func names(t testing.TB) []string {
 }
 
 func TestNames_are_documented(t *testing.T) {
-	doctable.Check(t, "reference/metrics", names(t))
+	tree.Check(t, "reference/metrics", names(t))
 }
 
 // TestNames_follow_the_conventions, and every metric moves, so that none is there in vain.

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/internal/doctable"
+	"github.com/oxgang/oxgang/internal/tree"
 	"github.com/oxgang/oxgang/opt/engine"
 	"github.com/oxgang/oxgang/policy/registry"
 	_ "github.com/oxgang/oxgang/policy/rivals" // all policies
@@ -13,7 +13,7 @@ import (
 // What solver=NAME takes is on the page of solvers.
 func TestSolverDocs(t *testing.T) {
 	names := append(engine.Names(), "pop:K")
-	doctable.Check(t, "solvers", names)
+	tree.Check(t, "solvers", names)
 	for _, name := range names {
 		name = strings.Replace(name, "K", "2:price", 1) // no part needs a solver that the build may lack
 		if engine.Check(name) != nil && !strings.HasPrefix(name, "pop:") {

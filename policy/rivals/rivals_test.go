@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/internal/doctable"
+	"github.com/oxgang/oxgang/internal/tree"
 	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/policytest"
@@ -15,12 +15,12 @@ import (
 )
 
 func TestDocs(t *testing.T) {
-	doctable.Check(t, "policies", registry.Names())
+	tree.Check(t, "policies", registry.Names())
 	var placers []string
 	for _, p := range registry.Placers() {
 		placers = append(placers, p.Name)
 	}
-	doctable.Check(t, "policies#placers", placers)
+	tree.Check(t, "policies#placers", placers)
 }
 
 func TestNewPlacer(t *testing.T) {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/internal/doctable"
+	"github.com/oxgang/oxgang/internal/tree"
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
 
@@ -31,7 +31,7 @@ func TestFormatsDocumented(t *testing.T) {
 			t.Errorf("format %s is not complete", f.Name)
 		}
 	}
-	doctable.Check(t, "traces", names)
+	tree.Check(t, "traces", names)
 }
 
 func TestSchemaPublished(t *testing.T) {

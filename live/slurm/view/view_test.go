@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/oxgang/oxgang/internal/doctable"
 	"github.com/oxgang/oxgang/internal/testdata"
+	"github.com/oxgang/oxgang/internal/tree"
 	"github.com/oxgang/oxgang/live/slurm/client"
 	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
@@ -235,5 +235,5 @@ func TestMeanings_page(t *testing.T) {
 			t.Errorf("docs/guide/slurm.md has no row\n%s", row)
 		}
 	}
-	doctable.Check(t, "guide/slurm#Reason codes", codes)
+	tree.Check(t, "guide/slurm#Reason codes", codes)
 }

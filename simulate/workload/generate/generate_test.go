@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/oxgang/oxgang/internal/doctable"
 	"github.com/oxgang/oxgang/internal/testdata"
+	"github.com/oxgang/oxgang/internal/tree"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/simulate/workload"
 	"github.com/oxgang/oxgang/simulate/workload/profiles"
@@ -305,7 +305,7 @@ func TestGenerateKindsDocumented(t *testing.T) {
 	for _, k := range Kinds() {
 		names = append(names, k.Name)
 	}
-	doctable.Check(t, "traces#generators", names)
+	tree.Check(t, "traces#generators", names)
 }
 
 func BenchmarkGenerate(b *testing.B) {

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/oxgang/oxgang/internal/doctable"
+	"github.com/oxgang/oxgang/internal/tree"
 )
 
 // ofJobs matches the comment of a name that people write on jobs.
@@ -24,7 +24,7 @@ func TestNamesOfJobsAreInTheGuide(t *testing.T) {
 	if len(names) < 2 {
 		t.Fatalf("names %q, want more of them: what do comments say now?", names)
 	}
-	doctable.Check(t, "guide/kubernetes#Run a job", names)
+	tree.Check(t, "guide/kubernetes#Run a job", names)
 }
 
 // onJobs returns the values of constants that are, as their comment says, on a job; constants

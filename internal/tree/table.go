@@ -1,5 +1,6 @@
-// Package doctable compares names in the code with the pages that document them.
-package doctable
+// Package tree checks the whole repository: imports follow the floors in the README, tables in docs have the names in the
+// code, links and commands in docs work, and no text has a phrase that makes a reader stop.
+package tree
 
 import (
 	"bytes"

@@ -1,6 +1,4 @@
-// Package prose checks the Markdown, the Go comments and the texts in Go strings of the repository for phrases that make
-// a reader stop. It contains tests only; `make lint` and `make test` run them.
-package prose
+package tree
 
 import (
 	"fmt"
@@ -64,7 +62,7 @@ var (
 	patterns = compile()
 	fenced   = regexp.MustCompile("(?s)```.*?```")
 	quoted   = regexp.MustCompile("`[^`\n]*`")
-	link     = regexp.MustCompile(`\]\([^)\n]*\)`)
+	linked   = regexp.MustCompile(`\]\([^)\n]*\)`)
 	example  = regexp.MustCompile(`^What (?:it|Oxgang) does\b`)
 )
 
@@ -96,7 +94,7 @@ func find(text string) []finding {
 
 // markdown returns text with code and the targets of links replaced by x, at unchanged offsets.
 func markdown(text string) string {
-	for _, re := range []*regexp.Regexp{fenced, quoted, link} {
+	for _, re := range []*regexp.Regexp{fenced, quoted, linked} {
 		text = re.ReplaceAllStringFunc(text, func(s string) string {
 			b := []byte(s)
 			for i := range b {
@@ -152,7 +150,7 @@ func findGo(src []byte) []finding {
 }
 
 // folder is where a file counts: its first two folders, or "." in the root.
-func folder(name string) string {
+func drawer(name string) string {
 	parts := strings.Split(path.Dir(name), "/")
 	return path.Join(parts[:min(2, len(parts))]...)
 }
@@ -199,7 +197,7 @@ func TestProse(t *testing.T) {
 		words += len(strings.Fields(string(text)))
 		for _, f := range found {
 			line := 1 + strings.Count(string(text[:f.offset]), "\n")
-			lines[folder(name)] = append(lines[folder(name)], fmt.Sprintf("%s:%d: %q: %s", name, line, f.phrase, f.advice))
+			lines[drawer(name)] = append(lines[drawer(name)], fmt.Sprintf("%s:%d: %q: %s", name, line, f.phrase, f.advice))
 		}
 	})
 	if words < 500_000 {

@@ -1,4 +1,4 @@
-package doctable
+package tree
 
 import (
 	"io/fs"

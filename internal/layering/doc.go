@@ -1,2 +1,0 @@
-// Package layering tests the whole module: imports follow the floors in the README, and only opt/exact needs cgo.
-package layering
