@@ -200,12 +200,12 @@ func (c *caps) left(id job.ID) float64 {
 }
 
 // forbid leaves a job whose hard cap is used up no more GPUs than it holds: none if it waits.
-func (p *Policy) forbid(rows []*goodput.Row) {
+func (c *caps) forbid(rows []*goodput.Row, active []*state) {
 	for i, r := range rows {
-		if p.caps.full(r.Job().ID) < 0 || r.Job().NonPreemptive && r.Job().Holding() {
+		if c.full(r.Job().ID) < 0 || r.Job().NonPreemptive && r.Job().Holding() {
 			continue
 		}
-		st, was := p.active[i], r.Worth.Factors
+		st, was := active[i], r.Worth.Factors
 		factors := make([]float64, r.Columns())
 		for k := range factors {
 			switch {
@@ -225,16 +225,16 @@ func (p *Policy) forbid(rows []*goodput.Row) {
 	}
 }
 
-// capped sets the reason of jobs that a cap keeps from starting, and notes the GPUs of this round.
-func (p *Policy) capped(s *policy.Snapshot, plan *policy.Plan) {
+// explain sets the reason of jobs that a cap keeps from starting, and notes the GPUs of this round.
+func (c *caps) explain(s *policy.Snapshot, plan *policy.Plan) {
 	for i, j := range s.Jobs {
 		d := &plan.Jobs[i]
-		if k := p.caps.full(j.ID); k >= 0 && d.Allocation.IsZero() {
-			c := &p.caps.all[k]
-			of := c.Of + " " + c.Name + " in " + s.Now.UTC().Format("2006-01")
-			d.Why = policy.Reason{Kind: policy.WaitCap, Config: cluster.Configuration{GPUType: cluster.GPUType(of)}, Value: p.caps.used[k] / 3600, Limit: c.Hours}
+		if k := c.full(j.ID); k >= 0 && d.Allocation.IsZero() {
+			limit := &c.all[k]
+			of := limit.Of + " " + limit.Name + " in " + s.Now.UTC().Format("2006-01")
+			d.Why = policy.Reason{Kind: policy.WaitCap, Config: cluster.Configuration{GPUType: cluster.GPUType(of)}, Value: c.used[k] / 3600, Limit: limit.Hours}
 		}
-		if a := p.caps.jobs[j.ID]; a != nil {
+		if a := c.jobs[j.ID]; a != nil {
 			a.gpus = d.Allocation.AllGPUs()
 		}
 	}

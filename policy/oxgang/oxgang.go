@@ -90,7 +90,7 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 		p.order(s, sized, rows)
 		p.guarantee(rows)
 		p.limit.claim(rest, rows, p.active)
-		p.forbid(rows)
+		p.caps.forbid(rows, p.active)
 	})
 	if err != nil {
 		return nil, err
@@ -101,7 +101,7 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 	plan.Stats.Failed = sized.Stats.Failed
 	p.expecting(sized, plan)
 	borrow(s, plan)
-	p.capped(s, plan)
+	p.caps.explain(s, plan)
 	return plan, nil
 }
 

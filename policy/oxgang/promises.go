@@ -20,7 +20,7 @@ var _ policy.Promiser = (*Policy)(nil)
 // several tenants share the cluster.
 func (p *Policy) Promised(s *policy.Snapshot) map[job.ID]time.Time {
 	jobs := unstarted(s)
-	if len(jobs) == 0 || !p.limit.applies(s) || p.severalTenants(s.Jobs) || slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool { return p.differs(s.Jobs[0], j) }) {
+	if len(jobs) == 0 || !p.limit.applies(s) || p.severalTenants(s.Jobs) || slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool { return p.ignored.differ(s.Jobs[0], j) }) {
 		return nil
 	}
 	twins := make(map[job.ID]backfill.Comparison)
@@ -68,8 +68,9 @@ func unstarted(s *policy.Snapshot) map[job.ID]*policy.Job {
 	return all
 }
 
-func (p *Policy) differs(a, b *policy.Job) bool {
-	return !p.ignored.leaves(policy.TermPriority) && a.Priority != b.Priority
+// differ reports whether two jobs have different priorities that count.
+func (g *ignored) differ(a, b *policy.Job) bool {
+	return !g.leaves(policy.TermPriority) && a.Priority != b.Priority
 }
 
 func unstoppableGPUs(s *policy.Snapshot) map[cluster.GPUType]int {
