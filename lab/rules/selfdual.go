@@ -25,8 +25,8 @@ type Row struct {
 	Right  float64
 }
 
-// A Program is a linear program to minimise. Variables (columns) are free; bounds are rows. Every column must have an
-// entry in a row with fewer than Long entries.
+// A Program is a linear program to minimise. Variables (columns) have no bounds of their own: write these as rows.
+// Every column must have an entry in at least one row of fewer than Long (16) entries.
 type Program struct {
 	Cost []float64
 	Rows []Row

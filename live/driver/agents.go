@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// An Agents passes the messages of training programs to a backend. It implements agentapi.Jobs except the method Job,
-// with which the backend checks tokens.
+// An Agents passes the messages of training programs to a Feed. It has all methods of agentapi.Jobs but Job, which each
+// backend implements to check tokens.
 type Agents struct {
 	feed  *Feed
 	every time.Duration

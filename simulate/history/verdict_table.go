@@ -22,7 +22,7 @@ func (v *Verdict) Table(w io.Writer) error {
 		fmt.Fprintf(w, "%s decided again: %d rounds, %d actions: identical\n\n", v.Policy, v.Rounds, v.Actions)
 		v.writeTrust(w)
 		if !v.Trust.Trusted {
-			fmt.Fprint(w, "The decisions are reproduced. Only the simulated times below are not to be trusted.\n\n")
+			fmt.Fprint(w, "From the recorded states the policy makes the recorded decisions. Only the simulated times below are not to be trusted.\n\n")
 		}
 	default:
 		fmt.Fprintf(w, "%s decided again: %d rounds, %d actions, and then a difference\n%s\n\n", v.Policy, v.Rounds-1, v.Actions, v.First)

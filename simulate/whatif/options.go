@@ -43,7 +43,8 @@ type Options struct {
 	rows *int // counts the rows of all planned snapshots; may be nil
 }
 
-// DefaultOptions returns the settings of the Sia thesis, with at most 20,000 rounds. fresh makes the policy and placer.
+// DefaultOptions returns options with the round length and restart times of the Sia thesis, and at most 20,000 rounds.
+// Each simulation calls fresh for a new policy and placer.
 func DefaultOptions(fresh func() (policy.Policy, placement.Placer, error)) Options {
 	return Options{Fresh: fresh, Scheduler: scheduler.DefaultOptions(), Rounds: 20_000}
 }

@@ -20,12 +20,12 @@ import (
 // Patience is the maximum time for which Look waits or simulates.
 const Patience = time.Second
 
-// A Range is a predicted interval for the time until something happens. It contains the time with probability
-// calibration.Share.
+// A Range is a predicted interval for the time until something happens. It contains the true time with the probability
+// calibration.Share (0.8).
 type Range struct {
 	calibration.Range
-	Open bool // it may be later than Late, the end of the simulation
-	Why  Why  // reason why the times are zero, unless Known
+	Open bool // the event may come after Late, because the simulation ended there
+	Why  Why  // Known, or the reason why there is no range; the times are then zero
 }
 
 // An ETA predicts when a job gets GPUs and when it completes. Start is zero if the job has GPUs.
@@ -66,7 +66,7 @@ type Predictor struct {
 	// Explained, if not nil, is called after each new prediction, with the time of its snapshot. Set it before the
 	// first call of Look.
 	Explained func(time.Time)
-	// Decided, if not nil, is Options.Decided. Set it before the first call of Look.
+	// Decided, if not nil, replaces the field Decided of Options. Set it before the first call of Look.
 	Decided Decided
 	options Options
 	stating func(*policy.Snapshot, calibration.Phase, job.ID, Guess) // may be nil; called before a guess is recorded

@@ -80,7 +80,7 @@ func TestSlurm_observe(t *testing.T) {
 		"Resources: it is next, but what it needs is not free: it needs 8 GPUs of type h100 on 1 node; no node has enough free (at most 2 GPUs on one)",
 		"Priority: jobs of higher priority come first: 1 job is ahead, for 8 GPUs",
 		"drained: the node is drained: bad fan",
-		"fragmented: 2 free; the smallest waiting job, 4, needs 4 on one node",
+		"fragmented: 2 free; job 4, the smallest that waits, needs 4 GPUs on one node",
 		"  starts <", "  <",
 	} {
 		if !strings.Contains(text, want) {

@@ -78,7 +78,7 @@ func (h *historyFlags) load(ctx context.Context, c *config.Config, o history.Opt
 		return cli.Misused("--since %s needs --from-cluster, --from-slurm, or a trace with start times", h.since)
 	case none && h.must:
 		what, where := past.WithoutStarts()
-		return cli.Hinted(fmt.Errorf("%s has no start times of jobs: it is %s", c.Trace, what), "%s; oxgang simulate --trace runs it without comparing", where)
+		return cli.Hinted(fmt.Errorf("%s has no start times of jobs: it is %s", c.Trace, what), "%s; oxgang simulate --trace simulates this table, but cannot compare with real times", where)
 	case none:
 		return nil
 	}

@@ -23,8 +23,9 @@ const (
 	large     = 0.25
 )
 
-// NewMethod returns the method called name. seed determines the parts of pop:K. clock, which may be nil, measures the
-// time of each part. It returns an error for an unknown name, or exact.ErrUnavailable.
+// NewMethod returns the method for traffic engineering called name, one of Methods. pop:K divides the demands into K
+// parts, by seed, and measures the time of each part with clock, which may be nil. It returns an error for an unknown
+// name, or exact.ErrUnavailable if the program was built without HiGHS.
 func NewMethod(name string, seed uint64, clock casestudy.Clock) (Method, error) {
 	kind, setting, with := strings.Cut(name, ":")
 	var allocator Allocator

@@ -78,13 +78,13 @@ func (ns *Nodes) OrderOf(g *v1alpha1.NodeGroup) *Order {
 	return o
 }
 
-// A GroupStatus divides the nodes of a rentable group by what the plan does with them.
+// A GroupStatus divides the nodes of a rented NodeGroup by what the plan does with them.
 type GroupStatus struct {
 	Group  *v1alpha1.NodeGroup
-	Wanted int                  // without leaving nodes
+	Wanted int                  // number of nodes of the plan
 	Stays  []*observe.GroupNode // present, even if broken
 	Coming []*observe.GroupNode // not yet usable
-	Leaves []*observe.GroupNode // not yet being deleted
+	Leaves []*observe.GroupNode // no longer in the plan, not yet being deleted
 	Going  []*observe.GroupNode // being deleted
 }
 

@@ -218,9 +218,12 @@ func TestSteps_compare_pods_once(t *testing.T) {
 }
 
 // held returns the GPUs of node n that are taken: by pods that are not terminal, and by what was
-// started, whichever is more for each job.
+// started, whichever is more for each job. Pods of ended jobs do not count: an observed capacity is without them.
 func held(jobs []*jobstate.Job) (gpus int) {
 	for _, e := range jobs {
+		if e.Ended() {
+			continue
+		}
 		n := len(e.Live())
 		if e.Started() {
 			n = max(n, e.Held.GPUs)

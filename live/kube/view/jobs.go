@@ -188,7 +188,7 @@ func (at *Look) planned(s *LiveJob, why *Reason) {
 	}
 	recommended := at.Mode(s.Queue) == "Recommend"
 	if recommended {
-		s.Sentence = fmt.Sprintf("mode Recommend starts nothing; the plan would give it %s: %s", gpus(strconv.Itoa(s.Plan.GPUs)), s.Sentence)
+		s.Sentence = fmt.Sprintf("mode Recommend only shows the plan, which would give it %s: %s", gpus(strconv.Itoa(s.Plan.GPUs)), s.Sentence)
 	}
 	if !why.FromPlan() {
 		return

@@ -33,7 +33,8 @@ func Look(f *Folders, g Generation, settled bool) (*Observation, error) {
 	return &Observation{Generation: g, State: state}, err
 }
 
-// Sweep kills the processes of a start of a job whose supervisor no longer runs.
+// Sweep kills the processes that generation g of a job has left behind. Call it only if the supervisor of that
+// generation no longer runs.
 func Sweep(f *Folders, g Generation) error {
 	return supervisor.Sweep(f.Job(g.Job), f.Tag(g))
 }

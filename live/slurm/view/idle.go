@@ -153,7 +153,7 @@ func tightest(n *client.Node, free int, wants []demand) (Cause, string) {
 	cpus, memory := n.CPUs-n.UsedCPUs, n.Memory-n.UsedMemory
 	least := slices.MinFunc(wants, func(a, b demand) int { return a.gpus - b.gpus })
 	if least.gpus > free {
-		return Fragmented, fmt.Sprintf("%d free; the smallest waiting job, %s, needs %d on one node", free, least.label, least.gpus)
+		return Fragmented, fmt.Sprintf("%d free; job %s, the smallest that waits, needs %d GPUs on one node", free, least.label, least.gpus)
 	}
 	fit := slices.DeleteFunc(slices.Clone(wants), func(d demand) bool { return d.gpus > free })
 	if d := slices.MinFunc(fit, func(a, b demand) int { return a.cpus - b.cpus }); d.cpus > cpus {

@@ -134,7 +134,7 @@ func TestIdle(t *testing.T) {
 		"drained":    {"h1", func(_ *Look, n *client.Node) { n.Flags, n.Reason = []string{"DRAIN"}, "bad fan" }, Drained, "bad fan"},
 		"rebooting":  {"h1", func(_ *Look, n *client.Node) { n.Flags = []string{"REBOOT_ISSUED"} }, Down, "reboot"},
 		"reserved":   {"h2", func(l *Look, _ *client.Node) { l.Reservations[0].State = "ACTIVE" }, Reserved, "maint for maintenance until"},
-		"fragmented": {"h1", func(*Look, *client.Node) {}, Fragmented, "6 free; the smallest waiting job, 11, needs 8"},
+		"fragmented": {"h1", func(*Look, *client.Node) {}, Fragmented, "6 free; job 11, the smallest that waits, needs 8"},
 		"no jobs":    {"h1", func(l *Look, _ *client.Node) { l.Jobs = nil }, Unwanted, "no job waits"},
 		"limited":    {"h2", func(*Look, *client.Node) {}, Unwanted, "none may start"},
 		"CPUs":       {"h1", func(_ *Look, n *client.Node) { n.Used, n.UsedCPUs = nil, n.CPUs }, CPUs, "0 CPUs are free; job 11 needs 1"},

@@ -13,15 +13,15 @@ import (
 type Model struct {
 	types  []typeModel
 	oracle Throughput
-	like   perf.Model // source of oracle; nil: unknown
+	like   perf.Model // true model, the source of oracle; nil: unknown
 	mode   Mode
 	goal   job.Goal
-	init   float64 // samples, B0
-	phi    float64 // samples, preconditioned gradient noise scale
+	init   float64 // initial batch size B0, in samples
+	phi    float64 // preconditioned gradient noise scale, in samples
 	input  *perf.Sensitivity
-	wrong  *Options // options with an artificial Error for class; nil: none
+	wrong  *Options // options with an artificial error of estimates for the jobs of class; nil: no error
 	class  string
-	// lacking is the missing trust in the job's reports, 0 to 1.
+	// lacking is 1 minus the trust in the reports of the job, 0 to 1.
 	lacking float64
 }
 

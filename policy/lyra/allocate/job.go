@@ -25,7 +25,7 @@ type Workers [sides]int
 // Total returns the number of workers on both sides.
 func (w Workers) Total() int { return w[Training] + w[Loaned] }
 
-// Mixed reports whether there are workers on both sides.
+// Mixed reports whether a job has workers on training servers and on loaned servers.
 func (w Workers) Mixed() bool { return w[Training] > 0 && w[Loaned] > 0 }
 
 // A Job is the Allocator's input for one job, which waits or has some workers.

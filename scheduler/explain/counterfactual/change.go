@@ -223,7 +223,7 @@ func (c *Change) jobsEnd(name func(job.ID) string) string {
 		text += "; it will probably start before that"
 	}
 	if len(c.Jobs) > mostNamed {
-		return "no small change helps: " + text
+		return "only a large change helps: " + text
 	}
 	return text
 }

@@ -44,9 +44,11 @@ type fact struct {
 }
 
 // free returns how many GPUs of a type are free after a round, and how many there are: nodes that it gives back have gone.
-func (x *round) free(t string) (free, all int) {
+func (x *round) free(t string) (free, all int) { return x.freeWithout(t, x.p.Return) }
+
+func (x *round) freeWithout(t string, gone []cluster.NodeID) (free, all int) {
 	for _, n := range x.s.Cluster.Nodes() {
-		if string(n.GPUType) == t && !slices.Contains(x.p.Return, n.ID) {
+		if string(n.GPUType) == t && !slices.Contains(gone, n.ID) {
 			all += n.Capacity.GPUs
 		}
 	}
@@ -127,7 +129,8 @@ func each(j *policy.Job, of string) int { return max(1, j.Equivalents[cluster.GP
 var facts = []fact{
 	{regexp.MustCompile(`[ ,] *(\d+) of (\d+) (\S+) GPUs? free`), func(x *round, _ job.ID, m []string) bool {
 		free, all := x.free(m[3])
-		return number(m[1]) == free && number(m[2]) == all
+		before, had := x.freeWithout(m[3], nil) // until the owner has taken the nodes back
+		return number(m[1]) == free && number(m[2]) == all || number(m[1]) == before && number(m[2]) == had
 	}},
 	{regexp.MustCompile(`(\d+) jobs? runs?, (\d+) waits?`), func(x *round, _ job.ID, m []string) bool {
 		hold, wait := x.count()
@@ -158,7 +161,7 @@ var facts = []fact{
 	}},
 	{regexp.MustCompile(`ahead of it in the queue[^\n]*`), func(x *round, _ job.ID, m []string) bool {
 		scattered := slices.ContainsFunc(x.p.Jobs, func(d policy.Decision) bool { return d.Why.Kind == policy.Evicted && d.Allocation.IsZero() })
-		return scattered == strings.Contains(m[0], "spread over too many nodes for")
+		return scattered == strings.Contains(m[0], "on too many nodes for")
 	}},
 	{regexp.MustCompile(`(\d+) jobs? that gains? more from \S+ GPUs comes? first \(([^)]*)\)`), func(x *round, id job.ID, m []string) bool {
 		names, all := listed(m[2])

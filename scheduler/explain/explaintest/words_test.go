@@ -12,7 +12,7 @@ import (
 )
 
 var (
-	wouldGet = regexp.MustCompile(`^(?:no small change helps: )?(?:it would get|nothing needs to change: one of the next rounds should give it) (\d+) (\S+) GPUs?(?: on (\d+) nodes)?(?: and (\d+) (\S+) GPUs?)?(?: \(\d+ (?:is|are) free now\))?(?: if |$)`)
+	wouldGet = regexp.MustCompile(`^(?:only a large change helps: )?(?:it would get|nothing needs to change: one of the next rounds should give it) (\d+) (\S+) GPUs?(?: on (\d+) nodes)?(?: and (\d+) (\S+) GPUs?)?(?: \(\d+ (?:is|are) free now\))?(?: if |$)`)
 	ofOthers = regexp.MustCompile(`other jobs would get (\d+) (more|fewer)`)
 	leftOver = regexp.MustCompile(`(\d+) more would be free`)
 )

@@ -22,7 +22,8 @@ type Change struct{ Ratio, Low, High float64 }
 // Draws is how many pairs of periods are drawn at random to compute an interval.
 const Draws = 2000
 
-// Share is the probability with which an interval contains the ratio of another period.
+// Share is the probability of all intervals: an interval for a ratio of two policies contains, with this probability,
+// the ratio that another period of the same length would have.
 const Share = 0.8
 
 // blocks is the number of blocks of a period shorter than ten weeks.
