@@ -44,11 +44,9 @@ type fact struct {
 }
 
 // free returns how many GPUs of a type are free after a round, and how many there are: nodes that it gives back have gone.
-func (x *round) free(t string) (free, all int) { return x.freeWithout(t, x.p.Return) }
-
-func (x *round) freeWithout(t string, gone []cluster.NodeID) (free, all int) {
-	for _, n := range x.s.Cluster.Nodes() {
-		if string(n.GPUType) == t && !slices.Contains(gone, n.ID) {
+func (x *round) free(t string) (free, all int) {
+	for _, n := range x.nodes.Nodes() {
+		if string(n.GPUType) == t && !slices.Contains(x.p.Return, n.ID) {
 			all += n.Capacity.GPUs
 		}
 	}
@@ -129,8 +127,7 @@ func each(j *policy.Job, of string) int { return max(1, j.Equivalents[cluster.GP
 var facts = []fact{
 	{regexp.MustCompile(`[ ,] *(\d+) of (\d+) (\S+) GPUs? free`), func(x *round, _ job.ID, m []string) bool {
 		free, all := x.free(m[3])
-		before, had := x.freeWithout(m[3], nil) // until the owner has taken the nodes back
-		return number(m[1]) == free && number(m[2]) == all || number(m[1]) == before && number(m[2]) == had
+		return number(m[1]) == free && number(m[2]) == all
 	}},
 	{regexp.MustCompile(`(\d+) jobs? runs?, (\d+) waits?`), func(x *round, _ job.ID, m []string) bool {
 		hold, wait := x.count()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/oxgang/oxgang/internal/testdata"
+	"github.com/oxgang/oxgang/model/cluster"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/policy"
 	"github.com/oxgang/oxgang/policy/placement"
@@ -33,17 +34,24 @@ var traces = map[string]map[string]string{
 
 // A round is what a policy was shown, and what it decided.
 type round struct {
-	s *policy.Snapshot
-	p *policy.Plan
+	s     *policy.Snapshot
+	p     *policy.Plan
+	nodes *cluster.Cluster // after all events at the time of the round: nodes on loan can come right after it
 }
 
 // rounds collects the rounds of a run in which the policy is shown all jobs.
 type rounds struct{ all []round }
 
-func (r *rounds) Event(time.Time, scheduler.Event) {}
+func (r *rounds) Event(now time.Time, ev scheduler.Event) {
+	if e, is := ev.(scheduler.NodesChanged); is && len(r.all) > 0 {
+		if last := &r.all[len(r.all)-1]; now.Equal(last.s.Now) {
+			last.nodes = e.Cluster
+		}
+	}
+}
 
 func (r *rounds) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
-	r.all = append(r.all, round{s, p})
+	r.all = append(r.all, round{s, p, s.Cluster})
 }
 
 // A run is one that was simulated, to be explained and to be decided again.
