@@ -11,7 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
@@ -154,7 +153,7 @@ func choose(name string, head []byte, o parse.Options) (Format, error) {
 func elsewhere(head []byte) string {
 	first := strings.TrimSpace(parse.FirstLine(head))
 	for _, other := range others {
-		if regexp.MustCompile(other.begins).MatchString(first) {
+		if other.begins.MatchString(first) {
 			return other.name + ", which Oxgang does not read; write a table with the header id,user,submit,start,end,gpus and read it with --mapping"
 		}
 	}
@@ -167,7 +166,7 @@ func elsewhere(head []byte) string {
 		return "output of squeue or scontrol, which has only jobs that wait or run; export the history with: " + slurm.Export
 	case strings.HasPrefix(first, "apiVersion:") || strings.HasPrefix(first, "kind:"):
 		return "objects of Kubernetes in YAML, want JSON: kubectl get -o json"
-	case kubectlTable().MatchString(first):
+	case kubectlTable.MatchString(first):
 		return "a table that kubectl printed, which has no times; export: kubectl get jobs.batch,jobsets,trainjobs,rayjobs,workloads.kueue.x-k8s.io,pods,nodes -A -o json"
 	}
 	return ""
@@ -175,18 +174,16 @@ func elsewhere(head []byte) string {
 
 var others = []struct {
 	name   string
-	begins string // regular expression
+	begins *regexp.Regexp
 }{
-	{"a history of LSF", `^(JOBID +USER +STAT|Job <|"JOB_[A-Z]+" )`},
-	{"a history of PBS", `^(Job (id|ID|Id:) |\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Z];)`},
-	{"a history of Grid Engine", `^(job-ID +prior|={40}|[^"{\[:]+:([^:]*:){39})`},
-	{"a history of Ray", `^(JobDetails\(|\[?\{"(type|job_id|submission_id)": ?"[^{]*"submission_id")`},
-	{"a Parquet file", `^PAR1`},
+	{"a history of LSF", regexp.MustCompile(`^(JOBID +USER +STAT|Job <|"JOB_[A-Z]+" )`)},
+	{"a history of PBS", regexp.MustCompile(`^(Job (id|ID|Id:) |\d\d/\d\d/\d{4} \d\d:\d\d:\d\d;[A-Z];)`)},
+	{"a history of Grid Engine", regexp.MustCompile(`^(job-ID +prior|={40}|[^"{\[:]+:([^:]*:){39})`)},
+	{"a history of Ray", regexp.MustCompile(`^(JobDetails\(|\[?\{"(type|job_id|submission_id)": ?"[^{]*"submission_id")`)},
+	{"a Parquet file", regexp.MustCompile(`^PAR1`)},
 }
 
-var kubectlTable = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(NAMESPACE|NAME) +(NAME|QUEUE|STATUS|COMPLETIONS|READY) `)
-})
+var kubectlTable = regexp.MustCompile(`^(NAMESPACE|NAME) +(NAME|QUEUE|STATUS|COMPLETIONS|READY) `)
 
 // resembles names the table format that shares most columns with a header, and the columns that the header lacks. It
 // returns "" if the header has less than half of the columns of every format.

@@ -179,7 +179,7 @@ func (w kubeOwner) isJob() bool {
 func (p *kubePod) orphaned() string {
 	const note = "GPU pods without a job in the dump, ignored"
 	for _, w := range p.object.Meta.Owners {
-		if kubeName().MatchString(w.Kind) {
+		if kubeName.MatchString(w.Kind) {
 			return note + ": owned by a " + w.Kind
 		}
 	}
@@ -225,7 +225,7 @@ func (d *kubeDump) dropped(j *kubeJob) string {
 		return "jobs with resource claims dropped: claims are not supported"
 	case s.parts:
 		return parts
-	case kubeName().MatchString(s.device):
+	case kubeName.MatchString(s.device):
 		return "jobs with 0 GPUs and with " + s.device + " dropped"
 	}
 	return parse.DropNoGPUs

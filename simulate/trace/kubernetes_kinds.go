@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"sync"
 
 	"github.com/oxgang/oxgang/simulate/trace/parse"
 )
@@ -69,9 +68,7 @@ func (s *shape) check() error {
 	return nil
 }
 
-var kubeName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[A-Za-z][A-Za-z0-9./-]{0,79}$`)
-})
+var kubeName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9./-]{0,79}$`)
 
 const maxKinds = 20
 
@@ -81,7 +78,7 @@ func (d *kubeDump) ignore(o *kubeObject) {
 	if ok {
 		name = group + "/" + name
 	}
-	if !kubeName().MatchString(name) || len(d.ignored) >= maxKinds && !d.ignored[name] {
+	if !kubeName.MatchString(name) || len(d.ignored) >= maxKinds && !d.ignored[name] {
 		name = "other"
 	}
 	d.ignored[name] = true

@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/oxgang/oxgang/model/job"
@@ -28,9 +27,7 @@ var swfColumns = []string{
 }
 
 // swfRow matches the first row of a log: 18 numbers.
-var swfRow = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*\d+(\s+-?\d+(\.\d+)?){17}\s*$`)
-})
+var swfRow = regexp.MustCompile(`^\s*\d+(\s+-?\d+(\.\d+)?){17}\s*$`)
 
 func sniffSWF(head []byte) bool {
 	for line := range bytes.Lines(head) {
@@ -38,17 +35,15 @@ func sniffSWF(head []byte) bool {
 		switch {
 		case text == "":
 		case !strings.HasPrefix(text, ";"):
-			return swfRow().MatchString(text)
-		case swfHead().MatchString(text):
+			return swfRow.MatchString(text)
+		case swfHead.MatchString(text):
 			return true
 		}
 	}
 	return false
 }
 
-var swfHead = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^;\s*(Version|Computer|Installation|UnixStartTime|TimeZoneString|MaxJobs|MaxRecords|MaxNodes|MaxProcs|StartTime|EndTime)\s*:\s*(.*)$`)
-})
+var swfHead = regexp.MustCompile(`^;\s*(Version|Computer|Installation|UnixStartTime|TimeZoneString|MaxJobs|MaxRecords|MaxNodes|MaxProcs|StartTime|EndTime)\s*:\s*(.*)$`)
 
 type swfLog struct {
 	*parse.Feed
@@ -96,7 +91,7 @@ func (l *swfLog) jobs(r io.Reader, o parse.Options, perGPU bool) recordedSeq {
 }
 
 func (l *swfLog) comment(text string) {
-	m := swfHead().FindStringSubmatch(text)
+	m := swfHead.FindStringSubmatch(text)
 	if m == nil {
 		return
 	}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
@@ -17,9 +16,7 @@ import (
 )
 
 // gpuCounts matches numbers of GPUs, with or without a type: 2, a100:2, a100:2,h100:1.
-var gpuCounts = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^([^:,]+:)?[0-9]+(,([^:,]+:)?[0-9]+)*$`)
-})
+var gpuCounts = regexp.MustCompile(`^([^:,]+:)?[0-9]+(,([^:,]+:)?[0-9]+)*$`)
 
 // IsScript reports whether a text is a script for sbatch.
 func IsScript(text string) bool {
@@ -182,7 +179,7 @@ func (s script) gpus(spec *job.Spec, nodes int) (int, error) {
 			continue
 		}
 		if option != "gres" {
-			if !gpuCounts().MatchString(text) {
+			if !gpuCounts.MatchString(text) {
 				return 0, fmt.Errorf("--%s=%s, want a number of GPUs, or one like a100:2", option, parse.Quote(text))
 			}
 			text = "gpu:" + strings.ReplaceAll(text, ",", ",gpu:")
