@@ -20,6 +20,10 @@ func TestBrowser_scrolls_within_frames(t *testing.T) {
 	does(ctx, t, chromedp.Evaluate(`performance.getEntriesByName("first-contentful-paint")[0].startTime`, &paint))
 	does(ctx, t, chromedp.Evaluate(`document.getElementById("waiting").closest(".scroll").scrollIntoView({block: "center"})`, nil))
 	got := chromium.Scroll(ctx, t, 600, 450, 6000)
+	var rows int
+	if does(ctx, t, chromedp.Evaluate(`document.querySelectorAll("tbody tr").length`, &rows)); rows > 200 {
+		t.Errorf("%d rows in the document after scrolling, want those in sight", rows)
+	}
 	t.Logf("first paint %v ms; %+v", paint, got)
 	if got.Drawn < 20 || got.Longest > 50*time.Millisecond || got.Longest == 0 {
 		t.Errorf("%+v, want frames, and no task above 50 ms", got)

@@ -47,8 +47,7 @@ func (u *monthUse) see(now time.Time) {
 
 // useOf reads the journals in a folder, and returns what each cap counted in the month until now.
 func useOf(folder string, caps []oxgang.Cap, now time.Time) (*monthUse, error) {
-	y, m, _ := now.UTC().Date()
-	u := &monthUse{Period: ledger.Period{From: time.Date(y, m, 1, 0, 0, 0, 0, time.UTC), To: now}, hours: make([]float64, len(caps))}
+	u := &monthUse{Period: ledger.Period{From: oxgang.MonthOf(now), To: now}, hours: make([]float64, len(caps))}
 	files, err := filepath.Glob(filepath.Join(folder, "*.oxj")) // in the order of their starts
 	if err != nil {
 		return nil, err

@@ -16,8 +16,9 @@
 //
 // Work. The time of the work that a job has done is measured while the job trains on the GPUs that it requests.
 // Otherwise it is estimated by the goodput there, with the submitted batch size, or with the best one if the job adapts
-// it. With exact estimates the twins start when policy easy starts the jobs. A job that states no work does not end virtually before it really ends.
-// A wrong estimate moves the virtual end of the job itself and, as under EASY, of the jobs behind it.
+// it. With exact estimates the twins start when policy easy starts the jobs. A job that states no work does not end
+// virtually before it really ends. A wrong estimate moves the virtual end of the job itself and, as under EASY, of the
+// jobs behind it.
 //
 // Jobs that have really ended stay in the schedule until they end there, because under EASY they would still hold
 // GPUs. Jobs that have ended virtually stay until they really end.

@@ -107,7 +107,8 @@ func newCaps(o *Options) *caps {
 	return c
 }
 
-func monthOf(t time.Time) time.Time {
+// MonthOf returns the start of the calendar month of t in UTC.
+func MonthOf(t time.Time) time.Time {
 	y, m, _ := t.UTC().Date()
 	return time.Date(y, m, 1, 0, 0, 0, 0, time.UTC)
 }
@@ -119,7 +120,7 @@ func (c *caps) count(s *policy.Snapshot) {
 	if c.at.IsZero() || c.at.After(s.Now) {
 		c.at = s.Now
 	}
-	month := monthOf(s.Now)
+	month := MonthOf(s.Now)
 	if c.at.Before(month) {
 		clear(c.used)
 	}

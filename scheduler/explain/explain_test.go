@@ -626,3 +626,17 @@ func TestNot_preemptible(t *testing.T) {
 		}
 	}
 }
+
+// The name of a cap may look like a month.
+func TestCapOf(t *testing.T) {
+	for text, want := range map[string]string{
+		"user a in 2026-11":          "user a in November 2026",
+		"class x in 2026 in 2026-02": "class x in 2026 in February 2026",
+		"queue b":                    "queue b",
+	} {
+		s := explainContext{why: policy.Reason{Config: cluster.Configuration{GPUType: cluster.GPUType(text)}}}
+		if got, _ := capOf(&s); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}

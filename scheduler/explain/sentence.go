@@ -220,11 +220,15 @@ func secs(x float64) string { return span(time.Duration(x * float64(time.Second)
 
 // capOf returns the name of a cap with its month, and the start of the month.
 func capOf(s *explainContext) (name string, month time.Time) {
-	name, of, _ := strings.Cut(string(s.why.Config.GPUType), " in 2")
-	if month, err := time.Parse("2006-01", "2"+of); err == nil {
-		return name + " in " + month.Format("January 2006"), month
+	text := string(s.why.Config.GPUType)
+	at := strings.LastIndex(text, " in ")
+	if at < 0 {
+		return text, time.Time{}
 	}
-	return string(s.why.Config.GPUType), time.Time{}
+	if month, err := time.Parse("2006-01", text[at+len(" in "):]); err == nil {
+		return text[:at] + " in " + month.Format("January 2006"), month
+	}
+	return text, time.Time{}
 }
 
 func reserved(s *explainContext) cluster.Configuration {
