@@ -65,7 +65,7 @@ func TestProfile_errors(t *testing.T) {
 		{"unknown application", "synergy128", "m6", `application "m6" is not sensitive to CPUs and memory, want one of: alexnet, deepspeech, `},
 		{"insensitive application", "synergy128", "bert", `application "bert" is not sensitive to CPUs and memory, want one of`},
 		{"CPUs are not known", "hetero64", "m5", `the CPUs and memory of cluster "hetero64" are not known, want for example v100:16x8/24c/500g`},
-		{"no such cluster", "x", "m5", `cluster "x": "x", want a preset`},
+		{"no such cluster", "x", "m5", `cluster "x", want a preset`},
 		{"runs nowhere", "a100:1x8/96c/500g", "m5", `m5: runs on no GPU type of the cluster with known CPUs`},
 		{"too little memory", "v100:1x8/24c/40g", "m5", `m5: does not run on v100, not even with all the memory of a node`},
 	} {

@@ -86,7 +86,7 @@ func (s *Status) jobColumns(jobs []Job, wide bool) []column[Job] {
 			{"GPUS", func(j *Job) string { return strconv.Itoa(cmp.Or(j.GPUs, j.MaxGPUs)) }},
 			gpuType,
 			eta,
-			{"REASON", func(j *Job) string { return j.fullReason() }},
+			{"REASON", func(j *Job) string { return j.slurmReason() }},
 		}
 	case Journal, Machine:
 	}
@@ -189,7 +189,7 @@ func (s *Status) WriteHead(w io.Writer) {
 	}
 	for i := range s.GPUs {
 		if g := &s.GPUs[i]; len(s.Queues) == 0 {
-			fmt.Fprintln(w, printable.Line(fmt.Sprintf("%s%s: %d held, %d idle (%d unusable)", printable.Count(g.Total, "GPU"), ofType(string(g.Type)), g.Held, g.Total-g.Held, g.Unusable)))
+			fmt.Fprintln(w, printable.Line(g.line()))
 		}
 	}
 	for _, text := range s.Attention {
@@ -198,6 +198,14 @@ func (s *Status) WriteHead(w io.Writer) {
 	for _, text := range s.Notes {
 		fmt.Fprintln(w, "note:", printable.Line(text))
 	}
+}
+
+func (g *GPUs) line() string {
+	text := fmt.Sprintf("%s%s: %d held, %d idle", printable.Count(g.Total, "GPU"), ofType(string(g.Type)), g.Held, g.Total-g.Held)
+	if g.Unusable > 0 {
+		text += fmt.Sprintf(" (%d unusable)", g.Unusable)
+	}
+	return text
 }
 
 func (s *Status) queueLine(q *Queue) string {

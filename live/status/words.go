@@ -144,15 +144,11 @@ func (j *Job) shortReason() string {
 	return text
 }
 
-func (j *Job) fullReason() string {
-	text := strings.TrimPrefix(j.Reason+": "+j.Sentence, ": ")
+func (j *Job) slurmReason() string {
 	if j.Phase != waiting {
 		return j.Trouble
 	}
-	if j.Unblock != "" {
-		text += "; helps: " + j.Unblock
-	}
-	return text
+	return strings.TrimPrefix(j.Reason+": "+j.Sentence, ": ")
 }
 
 // Headline returns the first line of a message, without clauses such as "; its last lines:".

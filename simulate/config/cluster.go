@@ -54,6 +54,9 @@ func (c *Config) BuildCluster() (*cluster.Cluster, error) {
 	for _, part := range c.parts() {
 		more, err := parsePart(part, c.Scale)
 		if err != nil {
+			if part == c.Cluster {
+				return nil, fmt.Errorf("cluster %w", err)
+			}
 			return nil, fmt.Errorf("cluster %q: %w", c.Cluster, err)
 		}
 		nodes = append(nodes, more...)
@@ -138,8 +141,11 @@ func parsePart(part string, scale int) ([]cluster.Node, error) {
 	count, gpus, ok2 := strings.Cut(size, "x")
 	n, err1 := strconv.Atoi(count)
 	g, err2 := strconv.Atoi(gpus)
-	if !ok || !ok2 || name == "" || errors.Join(err1, err2) != nil || n < 1 || g < 1 || g > maxPerNode || n > maxNodes/scale {
-		return nil, fmt.Errorf("%q, want a preset (%s) or type:nodes x GPUs per node, as t4:6x4 or, with CPUs and GB of memory per node, t4:6x4/24c/500g, then /rack@12 and /nvlink@4, and /rent, /spot@0.1 or /loan at the end", part, strings.Join(Clusters(), ", "))
+	switch {
+	case !ok || name == "":
+		return nil, fmt.Errorf("%q, want a preset (%s) or a GPU type, nodes and GPUs per node, such as t4:6x4 for 6 nodes of 4 t4 GPUs", part, strings.Join(Clusters(), ", "))
+	case !ok2 || errors.Join(err1, err2) != nil || n < 1 || g < 1 || g > maxPerNode || n > maxNodes/scale:
+		return nil, fmt.Errorf("%q, want nodes and GPUs per node after %q, such as %s:6x4 for 6 nodes of 4 GPUs", part, name+":", name)
 	}
 	n *= scale
 	width := len(strconv.Itoa(n - 1))

@@ -221,9 +221,9 @@ func TestEquivalents_of_presets(t *testing.T) {
 
 func TestBuildCluster_errors_of_loans(t *testing.T) {
 	for spec, want := range map[string]string{
-		"t4:4x8/loan@x":      `cluster "t4:4x8/loan@x": "t4:4x8/loan@x": "loan@x", want the number of loaned GPUs that do the work of one other, 1 to 1000, as loan@3`,
+		"t4:4x8/loan@x":      `cluster "t4:4x8/loan@x": "loan@x", want the number of loaned GPUs that do the work of one other, 1 to 1000, as loan@3`,
 		"t4:1x8,t4:4x8/loan": `cluster "t4:1x8,t4:4x8/loan": GPU type t4: 1 and 3 of its GPUs do the work of one, want one number, as t4:4x8,t4:4x8/loan@1`,
-		"t4:4/loan":          `and /rent, /spot@0.1 or /loan at the end`,
+		"t4:4/loan":          `cluster "t4:4/loan", want nodes and GPUs per node after "t4:", such as t4:6x4 for 6 nodes of 4 GPUs`,
 	} {
 		c := Default()
 		c.Cluster = spec

@@ -12,15 +12,15 @@ import (
 // What is nearly one of the words that an error wants is guessed, whatever the error is about; nothing is guessed of what is no list of words.
 func TestMeant(t *testing.T) {
 	for text, want := range map[string]string{
-		`output "jsn", want table, json, yaml or csv`:                                            "did you mean json?",
-		`generate.kind "phily-like", want one of philly-like, helios-like, spike`:                "did you mean philly-like?",
-		`placer "bestfit" is not known, want one of submesh, best-fit, pack`:                     "did you mean best-fit?",
-		`--to: trace format "siaa", want one of jsonl, sia`:                                      "did you mean sia?",
-		`cluster "hetro64": "hetro64", want a preset (hetero64, lyra8) or type:nodes, as t4:6x4`: "did you mean hetero64?",
-		`num_replicas "x3", want a whole number of at least 1`:                                   "",
-		`zone "Berlin", want one like Europe/Berlin, or UTC, or Local`:                           "",
-		`output "xml", want table or csv`:                                                        "",
-		`open nofile: no such file or directory`:                                                 "",
+		`output "jsn", want table, json, yaml or csv`:                                                               "did you mean json?",
+		`generate.kind "phily-like", want one of philly-like, helios-like, spike`:                                   "did you mean philly-like?",
+		`placer "bestfit" is not known, want one of submesh, best-fit, pack`:                                        "did you mean best-fit?",
+		`--to: trace format "siaa", want one of jsonl, sia`:                                                         "did you mean sia?",
+		`cluster "hetro64", want a preset (hetero64, lyra8) or a GPU type, nodes and GPUs per node, such as t4:6x4`: "did you mean hetero64?",
+		`num_replicas "x3", want a whole number of at least 1`:                                                      "",
+		`zone "Berlin", want one like Europe/Berlin, or UTC, or Local`:                                              "",
+		`output "xml", want table or csv`:                                                                           "",
+		`open nofile: no such file or directory`:                                                                    "",
 	} {
 		if got := meant(errors.New(text)); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)

@@ -58,7 +58,7 @@ func TestExplain(t *testing.T) {
 		for id, want := range map[string][]string{
 			"11": {
 				"11 (name line, user root, queue all) is waiting\n", "asked    8 GPUs h100\n",
-				"reason   Resources: it is next, but what it needs is not free: it needs 8 GPUs of type h100 on 1 node; no node has enough free",
+				"reason   Resources: it is next and needs 8 h100 GPUs on 1 node; no node has more than",
 				"helps    the end of jobs that hold what it needs; or ask for fewer", "start    by 2026-", "; Slurm's estimate from time limits",
 			},
 			"12":  {"QOSMaxGRESPerUser: ", "it can never start", "helps    ask for fewer GPUs, or another QOS\n", "start    unknown: "},

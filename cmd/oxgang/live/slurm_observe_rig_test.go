@@ -77,8 +77,8 @@ func TestSlurm_observe(t *testing.T) {
 	text := observed(t, r, "nobody")
 	for _, want := range []string{
 		"16 GPUs of type a100: 0 held, 16 idle (8 unusable)",
-		"Resources: it is next, but what it needs is not free: it needs 8 GPUs of type h100 on 1 node; no node has enough free (at most 2 GPUs on one)",
-		"Priority: jobs of higher priority come first: 1 job is ahead, for 8 GPUs",
+		"Resources: it is next and needs 8 h100 GPUs on 1 node; no node has more than 2 free",
+		"Priority: 1 job of higher priority comes first, for 8 GPUs in all",
 		"drained: the node is drained: bad fan",
 		"fragmented: 2 free; job 4, the smallest that waits, needs 4 GPUs on one node",
 		"  starts <", "  <",
@@ -95,7 +95,7 @@ func TestSlurm_observe(t *testing.T) {
 		observed(t, r, "nobody", "-o", "csv")
 	}
 	for id, want := range map[client.ID]string{
-		waits: "reason   Resources: it is next, but what it needs is not free: it needs 8 GPUs of type h100", behind: "reason   Priority: jobs of higher priority come first: 1 job is ahead",
+		waits: "reason   Resources: it is next and needs 8 h100 GPUs", behind: "reason   Priority: 1 job of higher priority comes first",
 		runs: "holds    6 h100 GPUs on h1:6",
 	} {
 		if text, err := explained(client.Limited(r.As("nobody"), 600), "--slurm", id.String()); err != nil || !strings.Contains(text, want) {

@@ -63,7 +63,7 @@ func TestStatusOf(t *testing.T) {
 		"6":         {"JobHeldUser", "holds it", "release"},
 		"7":         {"BeginTime", ": not before 2026-", "StartTime=now"},
 		"8":         {"Dependency", ": afterany:1(unfulfilled)", "the end of that job"},
-		"11":        {"Resources", "it needs 8 GPUs of type h100 on 1 node; no node has enough free (at most 6 GPUs on one)", "fewer GPUs"},
+		"11":        {"Resources", "it is next and needs 8 h100 GPUs on 1 node; no node has more than 6 free", "fewer GPUs"},
 		"12":        {"QOSMaxGRESPerUser", "QOS small allows a user 4 GPUs; 0 are held, and this job needs 5: more than the limit, so it can never start", "ask for fewer GPUs"},
 	} {
 		j := find(t, r, id)

@@ -16,7 +16,11 @@ func waiting(j *client.Job, l *Look) status.Job {
 	v.Phase, v.Since, v.Reason = job.Waiting.String(), j.Submit, j.Reason
 	m := meaningOf(j.Reason)
 	v.Sentence, v.Unblock = m.Why, m.Unblock
-	if more := l.detail(j); more != "" {
+	switch more := l.detail(j); {
+	case more == "":
+	case m.Code == "Priority" || m.Code == "Resources":
+		v.Sentence = more
+	default:
 		v.Sentence += ": " + more
 		if strings.HasSuffix(more, never) {
 			v.Unblock = neverUnblock
@@ -81,7 +85,7 @@ func (l *Look) ahead(j *client.Job) string {
 	if n == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s ahead, for %s", count(n, "job is", "jobs are"), printable.Count(gpus, "GPU"))
+	return fmt.Sprintf("%s first, for %s in all", count(n, "job of higher priority comes", "jobs of higher priority come"), printable.Count(gpus, "GPU"))
 }
 
 func (l *Look) lacking(j *client.Job) string {
@@ -101,18 +105,18 @@ func (l *Look) lacking(j *client.Job) string {
 			fits++
 		}
 	}
-	kind := strings.Join(named(j.GPUs), "+")
-	if kind != "" {
-		kind = " of type " + kind
-	}
-	on, has := "1 node", "no node has"
+	on := "1 node"
 	if j.Needed > 1 {
 		on = fmt.Sprintf("each of %d nodes", j.Needed)
 	}
-	if fits > 0 {
-		has = count(fits, "node has", "nodes have")
+	needs := fmt.Sprintf("it is next and needs %s on %s", printable.GPUs(d.gpus, strings.Join(named(j.GPUs), "+")), on)
+	switch {
+	case fits > 0:
+		return fmt.Sprintf("%s; %s enough free", needs, count(fits, "node has", "nodes have"))
+	case most >= d.gpus:
+		return needs + "; the nodes with so many free GPUs have too few free CPUs or too little free memory"
 	}
-	return fmt.Sprintf("it needs %s%s on %s; %s enough free (at most %s on one)", printable.Count(d.gpus, "GPU"), kind, on, has, printable.Count(most, "GPU"))
+	return fmt.Sprintf("%s; no node has more than %d free", needs, most)
 }
 
 func (l *Look) unusable(j *client.Job) string {
