@@ -171,11 +171,11 @@ func (r *Row) List(name, sep string) []string {
 // An Observed is a job of a history: its submission, start and end.
 type Observed struct {
 	Arrival   workload.Arrival
-	Nodes     int       // number of its nodes; 0: unknown
-	Submitted time.Time // number of nodes that the job ran on; 0: unknown
-	Admitted  time.Time // time from which the job could start
-	Started   time.Time // time at which it had all its GPUs; zero: unknown
-	Ended     time.Time // time at which the job had all its GPUs; zero: unknown
+	Nodes     int       // number of nodes that the job ran on; 0: unknown
+	Submitted time.Time // time from which the job could start
+	Admitted  time.Time // time at which its queue admitted the job; zero: unknown
+	Started   time.Time // time at which the job had all its GPUs; zero: unknown
+	Ended     time.Time // time at which the job released its GPUs; zero: not ended, or unknown
 }
 
 // Waited calls Options.Wait with the wait of the job, if its start is known.

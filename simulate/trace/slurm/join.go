@@ -1,7 +1,6 @@
 package slurm
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,18 +16,26 @@ func (l *log) passJobs() (ok bool) {
 	}
 	of := l.o.Summary
 	read := len(of.Notes)
-	jobs := l.joined()
-	slices.Sort(jobs)
-	from := l.first(jobs)
+	l.joinRuns()
+	from := l.first()
 	of.Began = from.UTC()
 	ok = true
-	for _, i := range jobs {
-		if ok = l.pass(l.runs.at(i), from); !ok {
-			break
-		}
-	}
+	l.jobs(func(r *run) bool {
+		ok = l.pass(r, from)
+		return ok
+	})
 	of.Notes = slices.Insert(of.Notes, read, l.notes.Notes...) // before notes about jobs
 	return ok
+}
+
+// jobs calls do with the runs that stand for jobs, in the order of their rows, until do returns false.
+func (l *log) jobs(do func(*run) bool) {
+	l.runs.each(func(r *run) bool {
+		if joined, ok := l.joined[r.place]; ok {
+			return joined == nil || do(joined)
+		}
+		return do(r)
+	})
 }
 
 func (l *log) noCluster() error {
@@ -42,49 +49,68 @@ func (l *log) noCluster() error {
 	return &parse.Error{File: l.o.File, Problem: fmt.Sprintf("no rows of cluster %s: the file has %s", parse.Quote(l.o.Cluster), has)}
 }
 
-func (l *log) first(jobs []uint32) time.Time {
+func (l *log) first() time.Time {
 	if !l.o.Start.IsZero() {
 		return l.o.Start
 	}
 	began := uint32(lastSecond)
-	for _, i := range jobs {
-		if r := l.runs.at(i); r.elapsed > 0 {
+	l.jobs(func(r *run) bool {
+		if r.elapsed > 0 {
 			began = min(began, r.eligible)
 		}
-	}
+		return true
+	})
 	return time.Unix(int64(began), 0)
 }
 
-func (l *log) joined() []uint32 {
-	order := make([]uint32, l.runs.count)
-	for i := range order {
-		order[i] = uint32(i)
-	}
-	slices.SortFunc(order, func(a, b uint32) int { return cmp.Or(byJob(l.runs.at(a), l.runs.at(b)), cmp.Compare(a, b)) })
-	jobs := order[:0] // never longer than the runs that were read
+// joinRuns joins the runs of each job, of which most have one.
+func (l *log) joinRuns() {
+	order := l.runs.repeated()
+	l.joined = map[uint32]*run{}
 	for rest := order; len(rest) > 0; {
-		id := l.runs.at(rest[0]).id
-		n := slices.IndexFunc(rest, func(i uint32) bool { return l.runs.at(i).id != id })
-		if n < 0 {
-			n = len(rest)
+		n := 1
+		for n < len(rest) && l.runs.byJob(&rest[0].id, &rest[n].id) == 0 {
+			n++
 		}
-		jobs = l.joinUses(jobs, rest[:n])
+		if n > 1 {
+			l.joinGroup(rest[:n])
+		}
 		rest = rest[n:]
 	}
-	return l.joinParts(jobs)
+}
+
+// joinGroup joins the runs at these places, which have the same job number.
+func (l *log) joinGroup(places []place) {
+	group := make([]*run, len(places))
+	for i, p := range places {
+		r := l.runs.at(p.at)
+		group[i], l.joined[p.at] = &r, nil
+	}
+	slices.SortFunc(group, byStart)
+	var jobs []*run
+	for len(group) > 0 {
+		n := 1
+		for n < len(group) && group[n].id == group[0].id {
+			n++
+		}
+		jobs, group = l.joinUses(jobs, group[:n]), group[n:]
+	}
+	for _, r := range l.joinParts(jobs) {
+		l.joined[r.place] = r
+	}
 }
 
 // joinUses appends the jobs that had the same number, one after another. id.use counts them.
-func (l *log) joinUses(jobs, same []uint32) []uint32 {
+func (l *log) joinUses(jobs, same []*run) []*run {
 	for use := uint16(0); len(same) > 0; use++ {
-		first := l.runs.at(same[0])
+		first := same[0]
 		n, end := 1, l.leftAt(first)
-		for n < len(same) && l.requeued(first, l.runs.at(same[n]), end) {
-			end = max(end, l.leftAt(l.runs.at(same[n])))
+		for n < len(same) && l.requeued(first, same[n], end) {
+			end = max(end, l.leftAt(same[n]))
 			n++
 		}
 		last := l.join(same[:n])
-		if l.runs.at(last).id.use = use; use > 0 {
+		if last.id.use = use; use > 0 {
 			l.notes.Note("job numbers that Slurm used again for another job")
 		}
 		jobs, same = append(jobs, last), same[n:]
@@ -111,56 +137,44 @@ func (l *log) leftAt(r *run) uint32 {
 	return uint32(min(int64(max(r.submit, r.start))+int64(r.elapsed), lastSecond))
 }
 
-func (l *log) join(same []uint32) uint32 {
-	first, at := l.runs.at(same[0]), same[0]
-	for _, i := range same[1:] {
-		last, r := l.runs.at(at), l.runs.at(i)
+func (l *log) join(same []*run) *run {
+	first, last := same[0], same[0]
+	for _, r := range same[1:] {
 		switch {
 		case r.submit == last.submit && r.start == last.start && r.elapsed == last.elapsed:
 			l.notes.Note("repeated rows dropped")
 		case l.states.all[last.state] == "RESIZED" && last.start > 0 && r.elapsed > 0:
 			l.notes.Note("rows of jobs before a resize, simulated with their last GPUs")
 			r.elapsed, r.start = r.start+r.elapsed-last.start, last.start
-			at = i
+			last = r
 		case r.elapsed == 0:
 			l.notes.Note(noteCutShort)
 		default:
 			l.notes.Note(noteCutShort)
-			at = i
+			last = r
 		}
 	}
-	last := l.runs.at(at)
 	last.submit, last.eligible = first.submit, first.eligible
-	return at
+	return last
 }
 
 const noteCutShort = "runs that a requeue ended, or that never ran: their time counts as waiting"
 
 // joinParts joins the parts of heterogeneous jobs (7+0, 7+1), which start together. Parts on different GPU types
 // remain separate jobs.
-func (l *log) joinParts(jobs []uint32) []uint32 {
+func (l *log) joinParts(jobs []*run) []*run {
 	joined := jobs[:0]
-	begin := 0 // of the jobs with the same number
-	for _, i := range jobs {
-		r := l.runs.at(i)
-		if len(joined) == 0 || !l.runs.at(joined[begin]).id.sameNumber(r.id) {
-			begin = len(joined)
-		}
-		if r.id.part < heterogeneous || !l.joinPart(joined[begin:], r) {
-			joined = append(joined, i)
+	for _, r := range jobs {
+		if r.id.part < heterogeneous || !l.joinPart(joined, r) {
+			joined = append(joined, r)
 		}
 	}
 	return joined
 }
 
-func (k key) sameNumber(other key) bool {
-	return k.cluster == other.cluster && k.number == other.number
-}
-
 // joinPart adds a part to the first of these jobs that it belongs to, and reports whether there is one.
-func (l *log) joinPart(jobs []uint32, part *run) bool {
-	for _, i := range jobs {
-		j := l.runs.at(i)
+func (l *log) joinPart(jobs []*run, part *run) bool {
+	for _, j := range jobs {
 		a, b := l.asks.all[j.ask], l.asks.all[part.ask]
 		switch {
 		case j.submit > part.submit+rounding || part.submit > j.submit+rounding:
@@ -177,38 +191,4 @@ func (l *log) joinPart(jobs []uint32, part *run) bool {
 		}
 	}
 	return false
-}
-
-type run struct {
-	id                      key
-	submit, eligible, start uint32 // seconds since 1970; eligible is not before submit; start 0: unknown
-	elapsed, limit          uint32 // seconds; limit 0: unknown
-	priority                uint32 // 0: unknown
-	owner, ask, state       uint32
-	line                    uint32
-	name                    string
-}
-
-// runs is a list of runs in blocks: it grows without copying, and its elements stay where they are.
-type runs struct {
-	blocks [][]run
-	count  int
-}
-
-const blockRuns = 1 << 14
-
-func (l *runs) add(r *run) {
-	if l.count%blockRuns == 0 {
-		l.blocks = append(l.blocks, make([]run, 0, blockRuns))
-	}
-	last := &l.blocks[len(l.blocks)-1]
-	*last = append(*last, *r)
-	l.count++
-}
-
-func (l *runs) at(i uint32) *run { return &l.blocks[i/blockRuns][i%blockRuns] }
-
-func byJob(a, b *run) int {
-	return cmp.Or(cmp.Compare(a.id.cluster, b.id.cluster), cmp.Compare(a.id.number, b.id.number), cmp.Compare(a.id.part, b.id.part), cmp.Compare(a.submit, b.submit),
-		cmp.Compare(a.start, b.start), cmp.Compare(a.elapsed, b.elapsed))
 }

@@ -20,14 +20,15 @@ type log struct {
 	feed     *parse.Feed
 	row      *parse.Row // nil: the input is JSON
 	last     record
-	runs     runs          // of all jobs, in the order of the input
-	notes    parse.Summary // about joins
-	others   []string      // names of clusters that are left out
+	runs     runs
+	joined   map[uint32]*run // by place: a run changed by a join; nil: part of another run
+	notes    parse.Summary   // about joins
+	others   []string        // names of clusters that are left out
 	owners   interned[owner]
 	asks     interned[ask]
 	states   interned[string]
 	clusters interned[string]
-	jobNames map[string]string // to themselves
+	names    interned[string] // of jobs, at most mostNames
 	tres     textCache[resourceList]
 	gres     textCache[resourceList]
 	clocks   textCache[int64]
@@ -76,9 +77,10 @@ func (l *log) add(r *record, line int) error {
 		return &parse.Error{File: l.o.File, Line: line, Problem: fmt.Sprintf("more than %d clusters", math.MaxUint16)}
 	}
 	r.id.cluster = uint16(cluster)
+	name, text := l.nameNumber(r.name)
 	at := run{
 		id: r.id, submit: uint32(r.submit), eligible: uint32(r.arrived()), start: uint32(r.started()), elapsed: uint32(min(r.elapsed, lastSecond)),
-		limit: uint32(min(r.limit, lastSecond)), priority: uint32(r.priority), line: uint32(line), name: l.shared(r.name),
+		limit: uint32(min(r.limit, lastSecond)), priority: uint32(r.priority), line: uint32(line), name: name, text: text,
 		owner: l.owners.keep(owner{r.user, r.partition, r.qos}, owner.clone),
 		ask:   l.asks.keep(wanted, ask.clone), state: l.states.keep(stateOf(r.state), strings.Clone),
 	}
@@ -90,18 +92,19 @@ func (l *log) add(r *record, line int) error {
 	return nil
 }
 
-func (l *log) shared(name string) string {
-	if known, ok := l.jobNames[name]; ok {
-		return known
+// nameNumber returns the number of a job's name from 1, or 0 and the name itself if there are too many names.
+func (l *log) nameNumber(name string) (number uint32, text string) {
+	if _, known := l.names.number[name]; !known && len(l.names.all) == mostNames {
+		return 0, name
 	}
-	if l.jobNames == nil {
-		l.jobNames = make(map[string]string)
+	return l.names.keep(name, strings.Clone) + 1, ""
+}
+
+func (l *log) jobName(r *run) string {
+	if r.name > 0 {
+		return l.names.all[r.name-1]
 	}
-	name = strings.Clone(name)
-	if len(l.jobNames) < mostNames {
-		l.jobNames[name] = name
-	}
-	return name
+	return r.text
 }
 
 const mostNames = 1 << 16
@@ -171,7 +174,7 @@ func (l *log) pass(r *run, from time.Time) bool {
 	a := workload.Arrival{
 		At: time.Unix(int64(r.eligible), 0).Sub(from), Duration: time.Duration(r.elapsed) * time.Second,
 		Spec: job.Spec{
-			ID: l.nameOf(r.id), Name: r.name, User: who.user, Queue: who.partition, Adaptivity: job.Rigid,
+			ID: l.nameOf(r.id), Name: l.jobName(r), User: who.user, Queue: who.partition, Adaptivity: job.Rigid,
 			GPUs: wanted.gpus, CPUs: float64(wanted.cpus), Memory: wanted.memory, GPUTypes: l.typesOf(r.ask),
 			Priority: float64(r.priority), Target: float64(r.limit),
 		},
