@@ -63,7 +63,7 @@ func (l *log) first() time.Time {
 	return time.Unix(int64(began), 0)
 }
 
-// joinRuns joins the runs of each job, of which most have one.
+// joinRuns joins the runs of each job. Most jobs have one.
 func (l *log) joinRuns() {
 	order := l.runs.repeated()
 	l.joined = map[uint32]*run{}

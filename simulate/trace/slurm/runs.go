@@ -26,7 +26,7 @@ func byStart(a, b *run) int {
 		cmp.Compare(a.elapsed, b.elapsed), cmp.Compare(a.place, b.place))
 }
 
-// numbers returns the fields of a run in an order and form in which most rows differ little from the row before.
+// numbers returns the fields of a run as numbers. Most differ little from the row before.
 func (r *run) numbers() [14]uint64 {
 	return [...]uint64{
 		r.id.number, uint64(r.id.part), uint64(r.id.cluster), uint64(r.submit), uint64(r.eligible - r.submit), uint64(r.start - r.eligible),
@@ -34,7 +34,7 @@ func (r *run) numbers() [14]uint64 {
 	}
 }
 
-// pack appends a run as differences from the run before it, most of which take one byte.
+// pack appends a run as its differences from the run before it. Most of them take one byte.
 func (r *run) pack(b []byte, last *run) []byte {
 	before := last.numbers()
 	for k, n := range r.numbers() {
