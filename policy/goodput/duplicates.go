@@ -101,27 +101,10 @@ func equal(a, b map[cluster.GPUType]int) bool { return (a == nil) == (b == nil) 
 
 func (p *Program) copyRow(t duplicateRow) {
 	r, of := t.row, t.of
-	r.own()
-	if t.other {
-		p.lay(r)
-	}
-	r.forget()
+	r.follow(of)
+	r.laid, r.peak = of.laid, 0
 	r.limits, r.item.stale = p.limits(r.job), true
-	copy(r.allowed, of.allowed)
 	r.held, r.unit, r.fewest, r.like = of.held, of.unit, of.fewest, of
-	r.copyCells(of)
-}
-
-func (r *Row) copyCells(of *Row) {
-	copy(r.goodput, of.goodput)
-	copy(r.plain, of.plain)
-	for i, cells := range of.cells {
-		r.cells[i] = cells // immutable
-		if len(cells) == 1 && &cells[0] == &of.plain[i] {
-			r.cells[i] = r.plain[i : i+1]
-		}
-	}
-	r.lean, r.fast = 0, -1
 }
 
 // Peaks computes Peak of all rows, once for rows with equal goodputs.
@@ -133,7 +116,7 @@ func (p *Program) Peaks(rows []*Row) {
 	})
 	for _, r := range rows {
 		if of := r.like; of != nil {
-			r.copyCells(of)
+			r.follow(of)
 			r.peak, r.like = of.peak, nil
 		}
 	}

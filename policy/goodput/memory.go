@@ -27,16 +27,28 @@ func (p *Program) Remember(m *memory.Codec) {
 	memory.Map(m, &p.rows, func(r **Row, m *memory.Codec) { memory.Copied(m, r, (*Row).copied, p.rememberRow) })
 }
 
-// copied returns a copy that shares the slices of the row until one of the two changes them (own).
+// copied returns a copy that shares the slices of the row until one of the two changes them (own, item.own).
 func (r *Row) copied() *Row {
 	if !r.shared {
 		r.shared = true
+	}
+	if !r.item.shared {
+		r.item.shared = true
 	}
 	c := *r
 	c.like = nil
 	return &c
 }
 
+// follow makes r use the columns of another row with equal goodputs, until one of the two changes them (own).
+func (r *Row) follow(of *Row) {
+	of.shared, r.shared = true, true
+	r.columns, r.sizes, r.allowed = of.columns, of.sizes, of.allowed
+	r.goodput, r.cells, r.plain = of.goodput, of.cells, of.plain
+	r.lean, r.fast = 0, -1
+}
+
+// own makes the columns of the row its own, before a change of them.
 func (r *Row) own() {
 	if !r.shared {
 		return
@@ -44,10 +56,22 @@ func (r *Row) own() {
 	of, n := *r, len(r.columns)
 	r.shared = false
 	r.columns, r.sizes, r.allowed = slices.Clone(of.columns), slices.Clone(of.sizes), slices.Clone(of.allowed)
-	r.goodput, r.cells, r.plain = make([]float64, n), make([][]cell, n), make([]cell, n)
-	r.copyCells(&of)
-	it := &r.item
-	it.choices, it.origin, it.factors = slices.Clone(it.choices), slices.Clone(it.origin), slices.Clone(it.factors)
+	r.goodput, r.cells, r.plain = slices.Clone(of.goodput), make([][]cell, n), slices.Clone(of.plain)
+	for i, cells := range of.cells {
+		r.cells[i] = cells // immutable
+		if len(cells) == 1 && &cells[0] == &of.plain[i] {
+			r.cells[i] = r.plain[i : i+1]
+		}
+	}
+	r.lean, r.fast = 0, -1
+}
+
+// own makes the choices of the item its own, before a change of them.
+func (it *item) own() {
+	if it.shared {
+		it.shared = false
+		it.choices, it.origin, it.factors = slices.Clone(it.choices), slices.Clone(it.origin), slices.Clone(it.factors)
+	}
 }
 
 func (p *Program) rememberRow(r *Row, m *memory.Codec) {

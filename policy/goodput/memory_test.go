@@ -44,9 +44,11 @@ func TestRow_copies_are_independent(t *testing.T) {
 			for _, r := range rows {
 				want := *r.copied()
 				want.own()
+				want.item.own()
 				change(r.copied())
 				got := *r.copied()
 				got.own()
+				got.item.own()
 				if !reflect.DeepEqual(got, want) {
 					t.Fatalf("%s of a copy of job %s changed the row from\n%+v\nto\n%+v", name, r.job.ID, want, got)
 				}

@@ -47,6 +47,7 @@ type item struct {
 	origin  []origin
 	now     mmkp.Adjustment // adjustment of this round; Kept is the choice that the job holds
 	factors []float64       // by column: factors contained in the choices; see Worth.Factors
+	shared  bool            // the slices belong to a copy, too
 }
 
 type origin struct{ column, cell int32 }
@@ -110,7 +111,7 @@ func (p *Program) fileRow(r *Row) error {
 	switch {
 	case r.Worth.Factors != nil:
 		now.baked = true
-		r.own()
+		it.own()
 		it.stale = it.stale || !slices.Equal(it.factors, r.Worth.Factors)
 		it.factors = append(it.factors[:0], r.Worth.Factors...)
 	case p.o.Rules.RoundCosts || p.resizes(r):
@@ -118,7 +119,7 @@ func (p *Program) fileRow(r *Row) error {
 	}
 	if !it.filed || it.stale || it.shape != now {
 		it.shape = now
-		r.own()
+		it.own()
 		p.writeChoices(r)
 		if !it.filed {
 			it.number = p.takeNumber()

@@ -53,7 +53,7 @@ type Row struct {
 	pin     configuration // fixed allocation in this round; zero: it chooses
 	share   cluster.Resources
 	laid    bool // columns belong to this cluster
-	shared  bool // slices belong to a copy, too
+	shared  bool // columns and their slices belong to another row, too
 	seen    int
 	like    *Row // earlier row of this round that it was copied from, until Peaks; nil: none
 }

@@ -25,6 +25,7 @@ const maxLine = 64 << 20
 // A Reader reads a journal record by record. If the journal has hashes (Sealed), it checks the hash of each line.
 type Reader struct {
 	src     *bufio.Reader
+	buffer  []byte // for lines longer than the buffer of src
 	header  Header
 	sealed  bool
 	chain   chain
@@ -193,7 +194,8 @@ func (r *Reader) next() (text []byte, whole bool, err error) {
 	r.line++
 	text, err = r.src.ReadSlice('\n')
 	if errors.Is(err, bufio.ErrBufferFull) {
-		text, err = r.long(bytes.Clone(text))
+		text, err = r.long(append(r.buffer[:0], text...))
+		r.buffer = text
 	}
 	switch {
 	case err == nil:
