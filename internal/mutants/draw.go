@@ -5,9 +5,12 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"hash/fnv"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -16,6 +19,7 @@ import (
 var mutated = []string{
 	"scheduler", "scheduler/explain", "scheduler/journal", "scheduler/ledger", "scheduler/metrics", "simulate/sim",
 	"policy/oxgang", "policy/goodput", "policy/placement/submesh", "live/local", "live/store", "live/agentapi",
+	"live/local/statedir", "live/driver", "live/supervisor",
 }
 
 // users are packages whose short tests may notice a bug that the package's own tests miss. Promises to a user are often
@@ -33,18 +37,25 @@ var users = map[string][]string{
 	"live/local":               {"./live/serve"},
 	"live/store":               {"./live/local/statedir", "./live/serve", "./live/local"},
 	"live/agentapi":            {"./live/local", "./live/kube"},
+	"live/local/statedir":      {"./live/serve", "./cmd/oxgang"},
+	"live/driver":              {"./live/local", "./live/kube"},
+	"live/supervisor":          {"./live/local"},
 }
 
-// A site is a place in a file where a bug can be inserted: bytes from to to become text.
+// A site is a place in a function where a bug can be inserted: the bytes between two offsets of a file become another text.
 type site struct {
 	file     string // in the module
 	line     int
 	from, to int
 	text     string
 	kind     string
+	source   string // the line without its indentation
 }
 
 func (s *site) String() string { return fmt.Sprintf("%s:%d: %s", s.file, s.line, s.kind) }
+
+// key identifies a site in equivalent.txt, also after the file has changed elsewhere.
+func (s *site) key() string { return s.file + ": " + s.kind + ": " + s.source }
 
 func sites(root, dir string) ([]site, error) {
 	files, err := filepath.Glob(filepath.Join(root, dir, "*.go"))
@@ -73,14 +84,15 @@ func sitesOf(file string, source []byte) ([]site, error) {
 		return nil, err
 	}
 	var all []site
+	lines := strings.Split(string(source), "\n")
 	add := func(from, to token.Pos, text, kind string) {
 		at := set.Position(from)
-		all = append(all, site{file, at.Line, at.Offset, set.Position(to).Offset, text, kind})
+		all = append(all, site{file, at.Line, at.Offset, set.Position(to).Offset, text, kind, strings.TrimSpace(lines[at.Line-1])})
 	}
 	text := func(n ast.Node) string {
 		return string(source[set.Position(n.Pos()).Offset:set.Position(n.End()).Offset])
 	}
-	ast.Inspect(tree, func(n ast.Node) bool {
+	visit := func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ReturnStmt:
 			return !failing(n)
@@ -103,12 +115,17 @@ func sitesOf(file string, source []byte) ([]site, error) {
 				}
 			}
 		case *ast.FuncDecl:
-			if n.Body != nil && n.Type.Results == nil && len(n.Body.List) > 1 {
+			if n.Type.Results == nil && len(n.Body.List) > 1 {
 				add(n.Body.List[1].Pos(), n.Body.List[1].Pos(), "return; ", n.Name.Name+" returns after its first statement")
 			}
 		}
 		return true
-	})
+	}
+	for _, d := range tree.Decls {
+		if f, ok := d.(*ast.FuncDecl); ok && f.Body != nil && f.Name.Name != "init" {
+			ast.Inspect(f, visit)
+		}
+	}
 	return all, nil
 }
 
@@ -148,78 +165,92 @@ func firstLine(text string) string {
 	return line
 }
 
+// parseSame reads which bugs change nothing that a test could notice, with the reason. They are not drawn.
+func parseSame(text string) (map[string]string, error) {
+	same, key := map[string]string{}, ""
+	for i, line := range strings.Split(text, "\n") {
+		switch {
+		case line == "" || strings.HasPrefix(line, "#"):
+		case strings.HasPrefix(line, "\t") && key != "":
+			same[key], key = strings.TrimSpace(line), ""
+		case !strings.HasPrefix(line, "\t") && key == "":
+			key = line
+		default:
+			return nil, fmt.Errorf("equivalent.txt, line %d: got %q, want a bug and, below and indented, the reason", i+1, line)
+		}
+	}
+	return same, nil
+}
+
 // A score counts the drawn bugs of a package.
 type score struct{ caught, tried int }
 
-// draw tries n bugs, in turn in each package, drawn by a seed.
-func draw(root string, dirs []string, n int, seed uint64) (map[string]score, error) {
-	random := rand.New(rand.NewPCG(seed, 0))
-	left := map[string][]site{}
-	for _, dir := range dirs {
+// draw tries n bugs, drawn by a seed and as many in each package, and prints each package's score once it is known.
+func draw(root string, dirs []string, n int, seed uint64) error {
+	same, err := parseSame(equivalents)
+	if err != nil {
+		return err
+	}
+	var total score
+	for i, dir := range dirs {
 		all, err := sites(root, dir)
 		if err != nil {
-			return nil, err
+			return err
 		}
+		all = slices.DeleteFunc(all, func(s site) bool { return same[s.key()] != "" })
+		h := fnv.New64a()
+		_, _ = h.Write([]byte(dir))
+		random := rand.New(rand.NewPCG(seed, h.Sum64()))
 		random.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-		left[dir] = all
-	}
-	scores := map[string]score{}
-	for i := 0; i < n; {
-		before := i
-		for _, dir := range dirs {
-			if i == n {
-				break
-			}
-			tried, caught, err := next(root, dir, left)
-			if err != nil {
-				return scores, err
-			}
-			if s := scores[dir]; tried {
-				scores[dir] = score{s.caught + caught, s.tried + 1}
-				i++
-			}
-		}
-		if i == before {
-			break // no bug is left
-		}
-	}
-	return scores, nil
-}
-
-// next tries the next bug of a package that compiles.
-func next(root, dir string, left map[string][]site) (tried bool, caught int, err error) {
-	for len(left[dir]) > 0 {
-		s := left[dir][0]
-		left[dir] = left[dir][1:]
-		source, err := os.ReadFile(filepath.Join(root, s.file))
+		s, err := tryBugs(root, dir, all, (n+len(dirs)-1-i)/len(dirs))
 		if err != nil {
-			return false, 0, err
+			return fmt.Errorf("%s: %w", dir, err)
 		}
-		bad := string(source[:s.from]) + s.text + string(source[s.to:])
-		var test string
-		for _, pkg := range append([]string{"./" + dir}, users[dir]...) {
-			m := mutant{file: s.file, test: []string{"-short", pkg}}
-			if test, err = m.runWith(root, bad); err != nil || test != "" {
-				break
-			}
-		}
-		switch {
-		case err != nil:
-			continue // it does not compile
-		case test == "":
-			fmt.Printf("NOT CAUGHT  %s\n", &s)
-			return true, 0, nil
-		}
-		fmt.Printf("caught      %s: %s\n", &s, test)
-		return true, 1, nil
+		fmt.Printf("%3d of %3d caught  %s\n", s.caught, s.tried, dir)
+		total = score{total.caught + s.caught, total.tried + s.tried}
 	}
-	return false, 0, nil
+	fmt.Printf("%3d of %3d caught\n", total.caught, total.tried)
+	return nil
 }
 
-func printScores(scores map[string]score) {
-	for _, dir := range mutated {
-		if s, ok := scores[dir]; ok {
-			fmt.Printf("%3d of %3d caught  %s\n", s.caught, s.tried, dir)
+// tryBugs tries the first n bugs of a package that compile.
+func tryBugs(root, dir string, all []site, n int) (score, error) {
+	t := &trial{root: root, dir: dir, bugs: map[int]site{}}
+	var err error
+	if t.tmp, err = os.MkdirTemp("", "mutants"); err != nil {
+		return score{}, err
+	}
+	defer func() { _ = os.RemoveAll(t.tmp) }()
+	for i := range all[:min(len(all), n+n/2+4)] { // some do not compile
+		t.bugs[i] = all[i]
+	}
+	if err := t.compile(); err != nil {
+		return score{}, err
+	}
+	for i, id := range slices.Sorted(maps.Keys(t.bugs)) {
+		if i >= n {
+			delete(t.bugs, id)
 		}
 	}
+	tried, caught := len(t.bugs), 0
+	for _, pkg := range append([]string{"./" + dir}, users[dir]...) {
+		by, err := t.catch(pkg)
+		if err != nil {
+			return score{}, err
+		}
+		for _, id := range slices.Sorted(maps.Keys(by)) {
+			bug := t.bugs[id]
+			fmt.Printf("caught      %s: %s\n", &bug, by[id])
+			delete(t.bugs, id)
+		}
+		caught += len(by)
+		if len(t.bugs) == 0 {
+			break
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(t.bugs)) {
+		bug := t.bugs[id]
+		fmt.Printf("NOT CAUGHT  %s: %s\n", &bug, bug.source)
+	}
+	return score{caught, tried}, nil
 }

@@ -16,8 +16,12 @@ import (
 	"time"
 )
 
-//go:embed mutants.txt
-var list string
+var (
+	//go:embed mutants.txt
+	list string
+	//go:embed equivalent.txt
+	equivalents string
+)
 
 type mutant struct {
 	name, file, old, new string
@@ -182,9 +186,7 @@ func drawn(n int, seed uint64, dirs []string) error {
 		return err
 	}
 	fmt.Printf("%d bugs drawn by seed %d; repeat with: go run ./internal/mutants -draw %[1]d -seed %[2]d %s\n", n, seed, strings.Join(dirs, " "))
-	scores, err := draw(root, dirs, n, seed)
-	printScores(scores)
-	return err
+	return draw(root, dirs, n, seed)
 }
 
 func listed(names []string) error {
