@@ -23,6 +23,9 @@ var roles = map[string]func(args []string) error{
 	"keeper": func(args []string) error { return supervisor.Main(args[0]) },
 	"worker": func([]string) error { return work() },
 	"serve":  serveLoad,
+	"shared": serveShared,
+	"save":   save,
+	"backup": backUp,
 }
 
 // TestMain lets the test binary be what else its tests need.
