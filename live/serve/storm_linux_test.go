@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -15,7 +16,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -152,7 +152,11 @@ func (s *saver) resume() error {
 	}
 	hello := agentapi.Hello{Version: 1, Client: "test", Generation: s.generation, WorldSize: 1, Batch: agentapi.BatchLimits{Init: 64, Max: 64}, Samples: 64 * stormSteps}
 	if s.step > 0 {
-		hello.Restored = &agentapi.Restored{Step: s.step, Progress: float64(64 * s.step)}
+		sum, err := os.ReadFile(filepath.Join(saved[len(saved)-1], "manifest.json.sha256"))
+		if err != nil {
+			return err
+		}
+		hello.Restored = &agentapi.Restored{Step: s.step, Progress: float64(64 * s.step), Checksum: "sha256:" + string(sum[:64])}
 	}
 	return s.post("hello", &hello, &agentapi.Welcome{})
 }
@@ -189,12 +193,12 @@ func (s *saver) save() error {
 	return s.post("checkpoint", &agentapi.Checkpoint{Generation: s.generation, Step: s.step, Progress: float64(64 * s.step), Path: name, Checksum: "sha256:" + sum}, &agentapi.Empty{})
 }
 
-// post sends a message again until a scheduler answers.
+// post sends a message again until a scheduler answers. The scheduler may be dead for a while.
 func (s *saver) post(kind string, message, answer any) error {
 	var err error
 	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
-		if err = controltest.Post(kind, message, answer); err == nil {
-			return nil
+		if err = controltest.Post(kind, message, answer); err == nil || strings.Contains(err.Error(), kind+": 4") {
+			return err
 		}
 	}
 	return err
@@ -212,15 +216,15 @@ func must[T any](v T, err error) T {
 // leaves stays.
 type storm struct {
 	*served
-	random   *rand.Rand
-	common   string
-	bin      string
-	server   *exec.Cmd
-	began    time.Time
-	mine     map[string][]job.ID // accepted, by user
-	left     map[job.ID]string   // what an ended job of bob left
-	counts   map[string]int
-	counting sync.Mutex
+	random  *rand.Rand
+	common  string
+	bin     string
+	server  *exec.Cmd
+	began   time.Time
+	mine    map[string][]job.ID // accepted, by user
+	left    map[job.ID]string   // what an ended job of bob left
+	counts  map[string]int
+	settled bool // all jobs have ended
 }
 
 func newStorm(t *testing.T) *storm {
@@ -228,7 +232,7 @@ func newStorm(t *testing.T) *storm {
 	o := several(t)
 	base := filepath.Dir(o.Dir)
 	s := &storm{
-		served: &served{t: t, o: o, Client: control.NewClient(ControlSocket(o.Dir))}, random: rng.Stream(draws.Seed(t), "storm of two users"),
+		served: &served{t: t, o: o, Client: control.NewClient(ControlSocket(o.Dir)), said: &voice{}}, random: rng.Stream(draws.Seed(t), "storm of two users"),
 		common: filepath.Join(base, "common"), bin: filepath.Join(base, "program"), mine: map[string][]job.ID{}, left: map[job.ID]string{}, counts: map[string]int{}, began: time.Now(),
 	}
 	text := must(os.ReadFile(self(t)))
@@ -250,8 +254,7 @@ func (s *storm) serve() {
 	s.t.Helper()
 	s.server = exec.Command(s.bin, "shared", s.o.Dir)
 	s.server.Env = append(os.Environ(), "CUDA_VISIBLE_DEVICES=")
-	var said strings.Builder
-	s.server.Stderr = &said
+	s.server.Stderr = s.said
 	out, err := s.server.StdoutPipe()
 	if err == nil {
 		err = s.server.Start()
@@ -261,7 +264,7 @@ func (s *storm) serve() {
 	}
 	if err != nil {
 		_ = s.server.Wait()
-		s.t.Fatalf("the scheduler does not start: %v\n%s", err, &said)
+		s.t.Fatalf("the scheduler does not start: %v\n%s", err, s.said.text.String())
 	}
 }
 
@@ -287,11 +290,7 @@ func (s *storm) keepers(prefix string) (all []int) {
 	return all
 }
 
-func (s *storm) count(what string, n int) {
-	s.counting.Lock()
-	defer s.counting.Unlock()
-	s.counts[what] += n
-}
+func (s *storm) count(what string, n int) { s.counts[what] += n }
 
 // submitFor has a job of a user run; alice's can be preempted.
 func (s *storm) submitFor(u account.User, name string) {
@@ -346,7 +345,7 @@ func (s *storm) prune() {
 func (s *storm) backup() {
 	file := filepath.Join(s.t.TempDir(), "backup")
 	cmd := exec.CommandContext(s.t.Context(), s.bin, "backup", file, s.o.Dir)
-	if s.counts["backups restored"] > 0 && s.random.IntN(4) == 0 {
+	if s.counts["backups restored"] > 0 && !s.settled && s.random.IntN(4) == 0 {
 		if err := cmd.Start(); err != nil {
 			s.t.Fatal(err)
 		}
@@ -381,15 +380,11 @@ func (s *storm) complete(dir string) {
 		return
 	}
 	defer d.Close()
-	all, err := d.Jobs(true)
-	has := map[job.ID]bool{}
-	for _, j := range all {
-		has[j.Spec.ID] = true
-	}
+	all, err := d.Outlines()
 	for _, id := range slices.Concat(s.mine["a"], s.mine["b"]) {
-		if !has[id] {
+		if is, has := all[id]; !has || s.settled && !is.Ended {
 			s.count("lost", 1)
-			s.t.Errorf("job %s, which was accepted, is not in a later backup (%v)", id, err)
+			s.t.Errorf("job %s, which was accepted, is not in a later backup, or has not ended there (%v)", id, err)
 		}
 	}
 	for _, unit := range must(filepath.Glob(filepath.Join(dir, "jobs", "*", "checkpoints", "0*"))) {
@@ -405,14 +400,9 @@ func (s *storm) complete(dir string) {
 // witness compares what ended jobs of bob left with what they left when they ended.
 func (s *storm) witness() {
 	for _, id := range s.mine["b"] {
-		v, err := s.Job(s.t.Context(), id)
-		if err != nil {
-			s.count("lost", 1)
-			s.t.Errorf("job %s of bob: %v", id, err)
-			continue
-		}
 		folder := filepath.Join(s.o.Dir, "jobs", string(id))
-		if state, err := supervisor.Look(filepath.Join(folder, "1")); !v.HasEnded() || err != nil || state.Phase != supervisor.Ended {
+		state, err := supervisor.Look(filepath.Join(folder, "1"))
+		if s.left[id] == "" && (err != nil || state.Phase != supervisor.Ended || !s.endedWell(id)) {
 			continue
 		}
 		now, before := contents(folder), s.left[id]
@@ -421,6 +411,16 @@ func (s *storm) witness() {
 			s.t.Errorf("job %s of bob left\n%s\nand now there is\n%s", id, before, now)
 		}
 	}
+}
+
+// endedWell reports whether a job of bob has ended: each is done after its first start.
+func (s *storm) endedWell(id job.ID) bool {
+	v, err := s.Job(s.t.Context(), id)
+	if err != nil || v.HasEnded() && (v.Outcome != "done" || v.Restarts > 0) {
+		s.count("effects on bob", 1)
+		s.t.Errorf("job %s of bob: %v, %s after %d restarts: %s", id, err, v.Outcome, v.Restarts, v.Detail)
+	}
+	return v.HasEnded()
 }
 
 // contents are the names and checksums of what a job of bob has printed and saved.
@@ -495,27 +495,22 @@ func (s *storm) rage(long time.Duration) {
 func (s *storm) settle() {
 	for end := time.Now().Add(3 * time.Minute); s.active(alice)+s.active(bob) > 0; time.Sleep(100 * time.Millisecond) {
 		if time.Now().After(end) {
-			s.t.Errorf("3 minutes later %d jobs have not ended", s.active(alice)+s.active(bob))
-			break
+			now, err := s.Status(s.t.Context(), false)
+			for i := range now.Jobs {
+				v := &now.Jobs[i]
+				s.t.Errorf("3 minutes later job %s is %s, start %d: %s; %s", v.ID, v.Phase, v.Restarts+1, v.Sentence, s.output(v.ID))
+			}
+			s.t.Fatalf("jobs have not ended (%v)\n%s", err, s.said.text.String())
 		}
 	}
 	s.prune()
 	s.witness()
+	s.settled = true
+	s.backup()
 	for user, ids := range s.mine {
-		for _, id := range ids {
-			v, err := s.Job(s.t.Context(), id)
-			if err != nil {
-				s.count("lost", 1)
-				s.t.Errorf("job %s: %v", id, err)
-				continue
-			}
-			s.count(fmt.Sprintf("jobs of %s that are %s", user, v.Outcome), 1)
-			if user == "b" && (v.Outcome != "done" || v.Restarts > 0) {
-				s.count("effects on bob", 1)
-				s.t.Errorf("job %s of bob: %s after %d restarts: %s", id, v.Outcome, v.Restarts, v.Detail)
-			}
-		}
+		s.count("jobs of "+user, len(ids))
 	}
+	s.count("jobs of b whose data is as they left it", len(s.left))
 	for _, what := range []string{"doubled", "lost"} {
 		if text := must(os.ReadFile(filepath.Join(s.common, what))); len(text) > 0 {
 			s.count(what, strings.Count(string(text), "\n"))
@@ -527,6 +522,7 @@ func (s *storm) settle() {
 	for i := 0; i < len(ends); i += 3 {
 		jobs[ends[i]] = true
 	}
+	s.count("jobs that finished", len(jobs))
 	s.count("last steps repeated", len(ends)/3-len(jobs))
 }
 
@@ -549,16 +545,10 @@ func TestUsers_storm(t *testing.T) {
 	s.rage(long)
 	s.settle()
 	s.row()
-	for _, what := range slices.Sorted(func(yield func(string) bool) {
-		for what := range s.counts {
-			if !yield(what) {
-				return
-			}
-		}
-	}) {
+	for _, what := range slices.Sorted(maps.Keys(s.counts)) {
 		t.Logf("%5d %s", s.counts[what], what)
 	}
-	if s.kills() == 0 || s.counts["backups restored"] == 0 || len(s.left) == 0 {
+	if s.kills() == 0 || len(s.left) < len(s.mine["b"]) || s.counts["backups restored"] == 0 || len(s.left) == 0 {
 		t.Errorf("%d kills, %d backups, %d ended jobs of bob; want some of each", s.kills(), s.counts["backups restored"], len(s.left))
 	}
 }
