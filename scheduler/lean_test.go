@@ -124,3 +124,39 @@ func onceInBackground() func(*policy.Plan) (*policy.Plan, error) {
 		return p, nil
 	}
 }
+
+// If a round leaves out jobs that continue, each of the others gets the policy's decision, wherever it is among them:
+// job a waits before b, which runs, and c after it. They start when the policy grants them GPUs.
+func TestLean_decisions_of_the_others(t *testing.T) {
+	at := func(n cluster.NodeID) cluster.Placement {
+		return cluster.Placement{{Node: n, Resources: cluster.Resources{GPUs: 1}}}
+	}
+	p := &keeping{scripted: scripted{grants: map[job.ID]cluster.Placement{"b": at("n0")}}, traits: policy.Traits{Steady: true, Keeps: true}}
+	o := unprofiled()
+	o.Lean, o.Class = true, scheduler.DefaultOptions().Class
+	s, err := scheduler.New(p, incremental{}, nodes(t, "n0", "n1"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range []job.ID{"a", "b", "c"} {
+		step(t, s, scheduler.Submitted{Spec: &job.Spec{ID: id, GPUs: 1}})
+	}
+	for n, granted := range []job.ID{"", "", "a", "c", ""} {
+		if granted != "" {
+			p.grants[granted] = at("n1")
+		}
+		step(t, s, scheduler.Submitted{Spec: &job.Spec{ID: job.ID("later" + string(rune('0'+n))), GPUs: 1}})
+		_, plan, acts := s.Round(t.Context(), epoch.Add(time.Duration(n)*time.Minute))
+		for i, d := range plan.Jobs {
+			if want := []int{len(p.grants["a"]), 1, len(p.grants["c"]), 0, 0, 0, 0, 0}[i]; d.Allocation.GPUs != want {
+				t.Errorf("round %d: job %d gets %d GPUs, want %d", n, i, d.Allocation.GPUs, want)
+			}
+		}
+		if starts := len(acts); n > 0 && starts != len(granted) {
+			t.Errorf("round %d: %v, want the start of %q", n, acts, granted)
+		}
+	}
+	if p.spared[4] == 0 {
+		t.Errorf("left out %v jobs, want some", p.spared)
+	}
+}

@@ -117,3 +117,29 @@ func TestMemory_has_the_nodes(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A saved state has what jobs hold and have done, and the reasons: the next round changes nothing.
+func TestMemory_has_the_jobs(t *testing.T) {
+	from, into := newBench(t, unprofiled()), newBench(t, unprofiled())
+	from.submit("a", "b")
+	from.policy.grants["a"], into.policy.grants = on(share("n0", 2)), from.policy.grants
+	from.round()
+	from.report("a", 640)
+	text, err := memory.Marshal(from.Memory())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := memory.Unmarshal(text, into.Memory()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(from.Memory().Active(), into.Memory().Active()); diff != "" {
+		t.Error(diff)
+	}
+	if a := into.Memory().Active()[0]; a.Status.Progress != 640 || a.Status.Allocation.GPUs != 2 {
+		t.Errorf("%+v, want 640 samples on 2 GPUs", a.Status)
+	}
+	into.now = from.now
+	if _, _, acts := into.round(); len(acts) != 0 {
+		t.Errorf("got actions %v, want none: all is as planned", acts)
+	}
+}

@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -97,6 +98,38 @@ func TestSubmission_rounds_share_rows(t *testing.T) {
 	for i, row := range p.rows {
 		if row != p.rows[len(p.rows)-1] && i > 0 || p.held[i] != 2 {
 			t.Errorf("round %d: row %p with %d GPUs, want %p with 2", i, row, p.held[i], p.rows[len(p.rows)-1])
+		}
+	}
+}
+
+// While no GPU is free, a submission causes no round before the next regular one.
+func TestSubmission_without_free_GPUs(t *testing.T) {
+	for gpus, want := range map[int]time.Duration{4: 10 * time.Minute, 3: 31*time.Second + 500*time.Millisecond} {
+		nodes, err := cluster.New([]cluster.Node{{ID: "n", GPUType: "a", Capacity: cluster.Resources{GPUs: 4}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var arrivals []workload.Arrival
+		for i, n := range []int{gpus, 1} {
+			at := time.Duration(1+30*i) * time.Second
+			arrivals = append(arrivals, workload.Arrival{At: at, Duration: time.Hour, Spec: job.Spec{ID: job.ID(fmt.Sprint(i)), GPUs: n, Timed: true, Target: 3600, Adaptivity: job.Rigid}})
+		}
+		w, err := sim.New(nodes, nil, arrivals, sim.DefaultOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		so := scheduler.DefaultOptions()
+		so.Round, so.OnSubmit, so.Profile = 10*time.Minute, true, false
+		s, err := scheduler.New(queue.New(queue.FIFO()), submesh.New(submesh.Options{}), nodes, so)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &roundTimes{started: make(map[job.ID]time.Duration)}
+		if err := s.Run(t.Context(), w, r); err != nil {
+			t.Fatal(err)
+		}
+		if i := slices.IndexFunc(r.at, func(at time.Duration) bool { return at > 31*time.Second }); r.at[i] != want {
+			t.Errorf("%d of 4 GPUs held: the next round is after %v, want %v", gpus, r.at[i], want)
 		}
 	}
 }

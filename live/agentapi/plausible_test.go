@@ -3,6 +3,7 @@ package agentapi
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -160,4 +161,29 @@ func TestReport_remembers_the_fastest(t *testing.T) {
 			t.Errorf("taken %v, want all", got)
 		}
 	})
+}
+
+// The most progress that is plausible is a multiple of the samples in the steps since the last report, and of one step
+// if there were none.
+func TestProgress_at_the_limit(t *testing.T) {
+	now := time.Now()
+	for steps, factor := range map[int64]float64{0: 1, 1: 1, 2: 2, 7: 7} {
+		r := &record{pace: pace{workers: 2, samples: 64, step: time.Millisecond, at: now}, step: 100, progress: 6400}
+		most := r.progress + slack*factor*64
+		if err := r.implausible(claim{100 + steps, most}, 0, now); err != nil {
+			t.Errorf("%d steps: %v", steps, err)
+		}
+		if err := r.implausible(claim{100 + steps, most + 1}, 0, now); err == nil {
+			t.Errorf("%d steps: a sample more than %v is accepted", steps, most)
+		}
+	}
+}
+
+// A text of the longest shown length is whole, a longer one ends in dots.
+func TestShorten(t *testing.T) {
+	for n, want := range map[int]string{0: "", shown - 1: strings.Repeat("x", shown-1), shown: strings.Repeat("x", shown), shown + 1: strings.Repeat("x", shown) + "..."} {
+		if got := shorten(strings.Repeat("x", n)); got != want {
+			t.Errorf("%d bytes: %q, want %q", n, got, want)
+		}
+	}
 }

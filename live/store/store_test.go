@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
@@ -190,5 +191,46 @@ func TestBackup(t *testing.T) {
 	again := opened(t, other)
 	if got := ids(loaded(t, again).Jobs); !cmp.Equal(got, []job.ID{"a"}) || again.Identity() == s.Identity() {
 		t.Errorf("jobs %v, identity %s; want job a and an identity other than %s", got, again.Identity(), s.Identity())
+	}
+}
+
+// A job name keeps letters and digits up to both ends of their ranges, and no neighbour of these.
+func TestLetter(t *testing.T) {
+	for _, c := range "azAZ09" {
+		if !letter(c) {
+			t.Errorf("%q is no letter or digit", c)
+		}
+	}
+	for _, c := range "`{@[/:" {
+		if letter(c) {
+			t.Errorf("%q is a letter or digit", c)
+		}
+	}
+}
+
+// Times are stored whose year has four digits.
+func TestEncodeTime_years(t *testing.T) {
+	for year, want := range map[int]bool{-1: false, 0: true, 9999: true, 10000: false} {
+		at := time.Date(year, 6, 1, 0, 0, 0, 0, time.UTC)
+		text, err := encodeTime(at)
+		if (err == nil) != want {
+			t.Errorf("year %d: %v, want that it is stored: %t", year, err, want)
+		}
+		if back, err := decodeTime(text); want && (err != nil || !back.Equal(at)) {
+			t.Errorf("year %d: %v, %v", year, back, err)
+		}
+	}
+}
+
+// A database that cannot keep a write-ahead log, as on a network, is refused.
+func TestKeepLog_refuses(t *testing.T) {
+	writer, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	s := &Store{writer: writer}
+	if err := s.keepLog(); err == nil || !strings.Contains(err.Error(), `journal mode "memory", want wal`) {
+		t.Errorf("%v, want that there is no log", err)
 	}
 }

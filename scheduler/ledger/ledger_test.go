@@ -389,3 +389,67 @@ func TestRecorder_leaving_and_held(t *testing.T) {
 		t.Errorf("%+v, want 300 s of the job and 100 s leaving", got)
 	}
 }
+
+// A job on several nodes of a pool pays for the GPUs, cores and memory of all of them, and their rent.
+func TestRecorder_several_nodes_of_a_pool(t *testing.T) {
+	first, second := node("r1", "a100", cluster.Rented, "g", 3), node("r2", "a100", cluster.Rented, "g", 3)
+	s := &story{t: t, cluster: nodes(t, first, second)}
+	s.rec = ledger.NewRecorder(start, s.cluster, s.book.Add)
+	s.submit(0, "a", "red", "ann")
+	s.round(0, []policy.TypePrice{{Type: "a100", Price: 5, CPU: 0.1, Memory: 0.01}}, run("a", "a100", share("r1", 4), share("r2", 3)))
+	s.event(60, scheduler.Exited{Job: "a", Outcome: scheduler.Done})
+	s.rec.Close()
+	got := s.state("queue").Total
+	if want := 7*5 + 4*0.1 + 6*0.01; got.Used != seconds(420) || math.Abs(got.Paid-want) > 1e-9 || math.Abs(got.Rent-7*3/60.) > 1e-9 {
+		t.Errorf("used %v, paid %v, rent %v; want 420, %v and 0.35", got.Used, got.Paid, got.Rent, want)
+	}
+}
+
+// Measured idle time of GPUs adds up per job, and is dropped for jobs that the book does not have.
+func TestBook_AddUnused(t *testing.T) {
+	s := day(t)
+	s.book.AddUnused("a", seconds(30))
+	s.book.AddUnused("a", seconds(12))
+	s.book.AddUnused("nobody", seconds(5))
+	got := s.state("job")
+	for _, r := range got.Rows {
+		if want := map[string]ledger.GPUTime{"a": seconds(42)}[r.Of[0]]; r.Unused != want {
+			t.Errorf("job %s left %v unused, want %v", r.Of[0], r.Unused, want)
+		}
+	}
+	if got.Total.Unused != seconds(42) {
+		t.Errorf("%v unused in all, want 42", got.Total.Unused)
+	}
+}
+
+// If all jobs have ended when the scheduler stops, free GPUs are booked to the end of its last round, but not beyond a
+// restart before that; a scheduler that had no job books nothing after its last record.
+func TestRecorder_again_without_jobs(t *testing.T) {
+	for name, c := range map[string]struct {
+		end, again float64 // the job's end, and the restart; the last record is at 100 s, in the round from 60 to 120 s
+		there      ledger.GPUTime
+	}{
+		"a job ended in the last round": {80, 150, seconds(4 * 120)},
+		"it starts within the round":    {80, 110, seconds(4 * 100)},
+		"no job in the last round":      {50, 150, seconds(4 * 100)},
+	} {
+		own := nodes(t, node("own", "t4", cluster.Owned, "", 0))
+		s := &story{t: t, cluster: own}
+		s.rec = ledger.NewRecorder(start, own, s.book.Add)
+		s.submit(0, "a", "", "")
+		s.round(0, nil, run("a", "t4", share("own", 2)))
+		if c.end < 60 {
+			s.event(c.end, scheduler.Exited{Job: "a", Outcome: scheduler.Done})
+		}
+		s.round(60, nil)
+		if c.end > 60 {
+			s.event(c.end, scheduler.Exited{Job: "a", Outcome: scheduler.Done})
+		}
+		s.event(100, scheduler.NodesChanged{Cluster: own})
+		s.rec.Again(at(c.again), own)
+		s.rec.Close()
+		if p := s.state("job").Pools[0]; p.There != c.there || p.There != p.Free.Plus(p.Jobs) {
+			t.Errorf("%s: %v there, %v free, %v held; want %v there", name, p.There, p.Free, p.Jobs, c.there)
+		}
+	}
+}
