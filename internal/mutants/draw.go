@@ -26,10 +26,10 @@ var mutated = []string{
 // tested there: simulations test the scheduler, the service tests the store.
 var users = map[string][]string{
 	"scheduler":                {"./simulate/sim", "./simulate/run", "./live/local"},
-	"scheduler/explain":        {"./scheduler/explain/...", "./simulate/whatif"},
+	"scheduler/explain":        {"./scheduler/explain/explaintest", "./scheduler/explain/counterfactual", "./simulate/whatif"},
 	"scheduler/journal":        {"./simulate/history", "./simulate/whatif", "./scheduler/ledger"},
 	"scheduler/ledger":         {"./cmd/oxgang"},
-	"scheduler/metrics":        {"./scheduler/metrics/...", "./simulate/run", "./simulate/report"},
+	"scheduler/metrics":        {"./scheduler/metrics/statistics", "./simulate/run", "./simulate/report"},
 	"simulate/sim":             {"./simulate/run", "./simulate/whatif"},
 	"policy/oxgang":            {"./policy/policytest", "./simulate/sim"},
 	"policy/goodput":           {"./policy/oxgang", "./policy/sia", "./policy/policytest"},

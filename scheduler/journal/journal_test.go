@@ -529,3 +529,27 @@ func TestSeconds_are_exact(t *testing.T) {
 		}
 	})
 }
+
+// The time of a line is read from its head; a line without one is passed over, whatever it has.
+func TestTimeIn(t *testing.T) {
+	for head, want := range map[string]time.Duration{`{"t":1.5,"round":3`: 1500 * time.Millisecond, `{"t":0,`: 0, `{"t":7`: 0, `{"t":`: 0, `3,`: 0, `{"t":x,`: 0, ``: 0} {
+		if at, whole, err := timeIn([]byte(head)); at != want || !whole || err != nil {
+			t.Errorf("%s: %v, %t, %v; want %v", head, at, whole, err, want)
+		}
+	}
+}
+
+// A restored job without reports has no list of them.
+func TestWriter_leaves_out_empty_reports(t *testing.T) {
+	for n, want := range map[int]int{0: 0, 1: 1, 2: 1} {
+		var out bytes.Buffer
+		w := NewWriter(&out, testHeader(t))
+		w.Event(start, scheduler.Restored{Spec: &job.Spec{ID: "a"}, Reports: make([]job.Report, n)})
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(out.String(), `"reports"`); got != want {
+			t.Errorf("%d reports: %d lists, want %d", n, got, want)
+		}
+	}
+}
