@@ -3,6 +3,7 @@ package scheduler_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"testing"
 	"time"
@@ -131,5 +132,68 @@ func TestSubmission_without_free_GPUs(t *testing.T) {
 		if i := slices.IndexFunc(r.at, func(at time.Duration) bool { return at > 31*time.Second }); r.at[i] != want {
 			t.Errorf("%d of 4 GPUs held: the next round is after %v, want %v", gpus, r.at[i], want)
 		}
+	}
+}
+
+// A told is a backend that returns events at their times, and then ends.
+type told struct {
+	now    time.Time
+	end    time.Time
+	at     []time.Duration // after epoch
+	events []scheduler.Event
+}
+
+func (b *told) Now() time.Time { return b.now }
+
+func (b *told) Do(context.Context, []scheduler.Action) error { return nil }
+
+func (b *told) Next(_ context.Context, deadline time.Time) (scheduler.Event, error) {
+	if len(b.events) > 0 && !epoch.Add(b.at[0]).After(deadline) {
+		ev := b.events[0]
+		b.now, b.at, b.events = epoch.Add(b.at[0]), b.at[1:], b.events[1:]
+		return ev, nil
+	}
+	if deadline.After(b.end) {
+		return nil, io.EOF
+	}
+	b.now = deadline
+	return nil, nil
+}
+
+// whyOf records the reasons of a job's decisions.
+type whyOf struct {
+	id    job.ID
+	kinds []policy.Kind
+}
+
+func (*whyOf) Event(time.Time, scheduler.Event) {}
+
+func (o *whyOf) Round(s *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
+	for i, j := range s.Jobs {
+		if j.ID == o.id {
+			o.kinds = append(o.kinds, p.Jobs[i].Why.Kind)
+		}
+	}
+}
+
+// A job that holds GPUs since before a restart is as planned in a submission round, although no round has decided on it.
+func TestSubmission_keeps_restored_jobs(t *testing.T) {
+	o := unprofiled()
+	o.Round, o.OnSubmit = 10*time.Minute, true
+	p := &scripted{grants: map[job.ID]cluster.Placement{"first": on(share("n0", 1)), "a": on(share("n0", 2))}}
+	s, err := scheduler.New(p, asPlanned{}, nodes(t, "n0", "n1"), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := job.Status{Phase: job.Running, Placement: on(share("n0", 2)), Allocation: cluster.Allocation{Configuration: cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "t4"}}}
+	b := &told{now: epoch, end: epoch.Add(2 * time.Minute), at: []time.Duration{0, time.Minute, time.Minute}, events: []scheduler.Event{
+		scheduler.Submitted{Spec: &job.Spec{ID: "first"}}, scheduler.Restored{Spec: &job.Spec{ID: "a"}, Status: held}, scheduler.Submitted{Spec: &job.Spec{ID: "b"}},
+	}}
+	why := &whyOf{id: "a"}
+	if err := s.Run(t.Context(), b, why); err != nil {
+		t.Fatal(err)
+	}
+	if len(why.kinds) != 1 || why.kinds[0] != policy.AsPlanned {
+		t.Errorf("reasons %v, want one round, in which the job is as planned", why.kinds)
 	}
 }
