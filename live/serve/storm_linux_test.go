@@ -531,7 +531,7 @@ func (s *storm) settle() {
 //
 //	OXGANG_STORM=60m RAPID_SEED=7 go test ./live/serve -run TestUsers_storm -v -timeout 2h
 func TestUsers_storm(t *testing.T) {
-	long := 12 * time.Second
+	long := 8 * time.Second
 	if text := os.Getenv("OXGANG_STORM"); text != "" {
 		var err error
 		if long, err = time.ParseDuration(text); err != nil {

@@ -221,6 +221,38 @@ func TestClaimOf_a_fixed_batch_size(t *testing.T) {
 	}
 }
 
+// A late job that can have other numbers of GPUs claims the fewest on which it ends in time, at most twice its twin's; a job
+// that cannot be stopped, or has one number, claims what its twin has.
+func TestClaimOf_a_late_job(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(s *job.Spec)
+		gpus   int
+	}{
+		"elastic":     {func(s *job.Spec) { s.Adaptivity |= job.GPUCount }, 4},
+		"one number":  {func(*job.Spec) {}, 2},
+		"unstoppable": {func(s *job.Spec) { s.Adaptivity |= job.GPUCount; s.NonPreemptive = true }, 2},
+	} {
+		w := newSmall(t, DefaultOptions(), 1, 8)
+		w.submit("late", 2, time.Hour, c.change)
+		w.s.Jobs[0].Perf = steep{}
+		w.round()
+		rows, err := w.p.program.Prepare(w.before, func([]*goodput.Row) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		twin, ok := w.p.limit.easy.Compare("late")
+		twin.Left, twin.Due = 1e9, w.before.Now
+		if got := w.p.limit.claimOf(w.before, rows[0], &twin); !ok || got.Configuration.GPUs != c.gpus {
+			t.Errorf("%s: claims %v, want %d GPUs", name, got.Configuration, c.gpus)
+		}
+	}
+}
+
+// steep is twice as fast on twice the GPUs.
+type steep struct{ rated }
+
+func (steep) Throughput(a cluster.Allocation, _ job.BatchSize) float64 { return 10 * float64(a.GPUs) }
+
 // half has batches of half the efficiency.
 type half struct{ rated }
 

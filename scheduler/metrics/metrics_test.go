@@ -394,6 +394,11 @@ func TestValidate_joins_all_complaints(t *testing.T) {
 	if _, err := New(Options{UnfairAbove: math.MaxFloat64, MaxPoints: 2}); err != nil {
 		t.Errorf("the smallest options: %v", err)
 	}
+	for _, v := range []float64{0, -1, math.Inf(1), math.NaN()} {
+		if _, err := New(Options{UnfairAbove: v, MaxPoints: 2}); err == nil || !strings.Contains(err.Error(), "UnfairAbove") {
+			t.Errorf("UnfairAbove %v: %v, want that it is refused", v, err)
+		}
+	}
 	_, err := New(Options{UnfairAbove: math.NaN(), MaxPoints: 1, MaxIntervals: -1})
 	if err == nil || strings.Count(err.Error(), "want") != 3 {
 		t.Errorf("error %v, want three complaints", err)
