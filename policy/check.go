@@ -135,6 +135,7 @@ type checker struct {
 	used       []int               // GPUs allocated, by type
 	host       []cluster.Resources // CPUs and memory allocated, by type; nil until a type counts them
 	pinned     []int               // by type: GPUs used by reservations and non-preemptive jobs
+	final      bool                // a placer has confined the jobs to their nodes
 	nodes      []cluster.Resources // by node: placed; nil until a job is placed on other nodes
 	filter     [4]uint64           // hashes of those nodes
 	few        [2][8]int           // buffer of used and pinned for few types

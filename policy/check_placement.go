@@ -6,13 +6,13 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// CheckPlacement checks only the nodes of a plan, by the rules of Check. Call it after a placer has chosen nodes
-// for a plan that had passed Check.
+// CheckPlacement checks only the nodes of a plan, by the rules of Check, and that each job is on nodes that it may use
+// (job.Spec.Parts). Call it after a placer has chosen nodes for a plan that had passed Check.
 func CheckPlacement(s *Snapshot, p *Plan) error {
 	if p == nil || len(p.Jobs) != len(s.Jobs) {
 		return errors.New("plan: not one decision per job")
 	}
-	c := checker{cluster: s.Cluster, continuing: s.Continuing}
+	c := checker{cluster: s.Cluster, continuing: s.Continuing, final: true}
 	for i, j := range s.Jobs {
 		if d := &p.Jobs[i]; d.Placement != nil {
 			c.placed(j, d)
@@ -70,6 +70,9 @@ func (c *checker) placement(j *Job, d *Decision) {
 			c.fail(j, "node %s after %s, want each node once, in ascending order", share.Node, d.Placement[i-1].Node)
 		}
 		node := &c.cluster.Nodes()[n]
+		if c.final && !j.MayUse(share.Node) && !j.On(share.Node) {
+			c.fail(j, "node %s is none of those that it may use", share.Node)
+		}
 		if !d.Allocation.Has(node.GPUType) {
 			c.fail(j, "node %s has GPU type %s, want %s", share.Node, node.GPUType, d.Allocation.GPUType)
 		}

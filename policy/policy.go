@@ -84,6 +84,11 @@ type Job struct {
 	Sensitivity *perf.Sensitivity
 }
 
+// On reports whether the job holds GPUs of a node.
+func (j *Job) On(n cluster.NodeID) bool {
+	return slices.ContainsFunc(j.Placement, func(s cluster.Share) bool { return s.Node == n })
+}
+
 // A Policy decides which job gets which GPUs: Plan returns a plan for the snapshot of each round, and
 // Traits states what the policy needs.
 //

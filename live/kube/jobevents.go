@@ -3,6 +3,7 @@ package kube
 import (
 	"cmp"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/live/driver"
@@ -119,18 +120,23 @@ func (w *jobEvents) describe(e *jobstate.Job) {
 	if e.Silent {
 		spec = driver.Rigid(spec, e.Held.GPUs)
 	}
-	if !e.Wants() {
-		spec = w.located(e, spec, unfit)
-	}
+	spec = w.located(e, spec, unfit)
 	if !reflect.DeepEqual(spec, e.Spec) {
 		e.Spec = spec
 		w.Events.Emit(scheduler.Described{Spec: spec})
 	}
 }
 
+// located returns a copy of spec for the nodes that kube-scheduler accepts. A job that holds GPUs may keep its type.
 func (w *jobEvents) located(e *jobstate.Job, spec *job.Spec, beyond bool) *job.Spec {
 	r := *spec
+	r.Parts = e.Parts
 	switch {
+	case e.Wants() && e.Types == nil:
+	case e.Wants() && slices.Contains(e.Types, e.Held.GPUType):
+		r.GPUTypes = e.Types
+	case e.Wants():
+		r.GPUTypes = append(slices.Clone(e.Types), e.Held.GPUType)
 	case beyond || e.Nowhere != "" || e.BacksOff(time.Now()):
 		r.GPUTypes, r.GPUsPerReplica = []cluster.GPUType{nowhere}, nil
 	case e.Types != nil:

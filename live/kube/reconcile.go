@@ -154,7 +154,7 @@ func (w *jobEvents) takeJob(s *observe.Observation, f *observe.ObservedJob) {
 		}
 		return
 	}
-	e.StaleSince, e.Types, e.Nowhere = time.Time{}, f.Types, f.Nowhere
+	e.StaleSince, e.Types, e.Parts, e.Nowhere = time.Time{}, f.Types, f.Parts, f.Nowhere
 	e.Object, e.Parsed, e.Pods, e.Helpers = f.Object, f.Parsed, pods, s.Helpers[f.Parsed.UID]
 	if e.Ending.IsZero() && e.Done() > 0 {
 		e.Ending = time.Now()
@@ -193,7 +193,7 @@ func (w *jobEvents) enter(s *observe.Observation, f *observe.ObservedJob) *jobst
 	if !s.Ours[f.Parsed.UID] {
 		return nil
 	}
-	e := &jobstate.Job{Entry: driver.Entry{ID: id}, Adapter: f.Adapter, Object: f.Object, Parsed: f.Parsed, Types: f.Types, Nowhere: f.Nowhere, Spec: w.spec(f.Parsed), Held: jobstate.Grant{Generation: f.Parsed.Generation}}
+	e := &jobstate.Job{Entry: driver.Entry{ID: id}, Adapter: f.Adapter, Object: f.Object, Parsed: f.Parsed, Types: f.Types, Parts: f.Parts, Nowhere: f.Nowhere, Spec: w.spec(f.Parsed), Held: jobstate.Grant{Generation: f.Parsed.Generation}}
 	e.Since = time.Now()
 	e.Begun, e.CompleteAt = e.Since, e.Since // starting pods get their full time
 	w.table.Add(e)

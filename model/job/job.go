@@ -103,6 +103,7 @@ type Spec struct {
 	// NoCheckpoint: a preempted job starts from the beginning. Source: Lyra §4.
 	NoCheckpoint bool
 	GPUTypes     []cluster.GPUType // eligible types; empty means any
+	Parts        []Part            // the nodes that the job may use; empty means any
 	CPUs         float64           // cores requested for the whole job; information only, because policies distribute CPUs by need
 	Memory       int64             // bytes requested for the whole job; information only
 	Input        Input
@@ -119,6 +120,21 @@ type Spec struct {
 	NonPreemptive   bool
 	// Reservation, if not zero, is the configuration that the job must hold from submission until it ends.
 	Reservation cluster.Configuration
+}
+
+// A Part is a number of GPUs of a job that must be on certain nodes, for example the GPUs of one replicated job of a
+// JobSet. A job may stay on nodes that it already holds.
+type Part struct {
+	GPUs  int              // 0: all GPUs of the job
+	Nodes []cluster.NodeID // ascending
+}
+
+// MayUse reports whether some part of the job may run on a node.
+func (s *Spec) MayUse(n cluster.NodeID) bool {
+	return len(s.Parts) == 0 || slices.ContainsFunc(s.Parts, func(p Part) bool {
+		_, found := slices.BinarySearch(p.Nodes, n)
+		return found
+	})
 }
 
 // Min returns the minimum number of GPUs of type t on which the job runs; N_i^min in Sia.
@@ -185,6 +201,10 @@ func (s *Spec) Remember(m *memory.Codec) {
 	memory.Map(m, &s.GPUsPerReplica, memory.Number)
 	memory.Map(m, &s.Equivalents, memory.Number)
 	memory.Slice(m, &s.GPUTypes, func(t *cluster.GPUType, m *memory.Codec) { m.Fields((*string)(t)) })
+	memory.Slice(m, &s.Parts, func(p *Part, m *memory.Codec) {
+		m.Fields(&p.GPUs)
+		memory.Slice(m, &p.Nodes, func(n *cluster.NodeID, m *memory.Codec) { m.Fields((*string)(n)) })
+	})
 }
 
 // Remember implements memory.Rememberer.

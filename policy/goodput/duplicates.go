@@ -92,9 +92,11 @@ func (p *Program) duplicates(stale []staleRow) (first []staleRow, later []duplic
 }
 
 func duplicate(a, b *policy.Job) bool {
-	return a.Sensitivity == b.Sensitivity && slices.Equal(a.GPUTypes, b.GPUTypes) && equal(a.GPUsPerReplica, b.GPUsPerReplica) &&
+	return a.Sensitivity == b.Sensitivity && slices.Equal(a.GPUTypes, b.GPUTypes) && slices.EqualFunc(a.Parts, b.Parts, samePart) && equal(a.GPUsPerReplica, b.GPUsPerReplica) &&
 		equal(a.Equivalents, b.Equivalents) && equal(a.Limits.LocalMax, b.Limits.LocalMax) && perf.Same(a.Perf, b.Perf)
 }
+
+func samePart(a, b job.Part) bool { return a.GPUs == b.GPUs && slices.Equal(a.Nodes, b.Nodes) }
 
 // equal reports whether two maps are equal. Nil and empty differ: only a nil GPUsPerReplica makes all types eligible.
 func equal(a, b map[cluster.GPUType]int) bool { return (a == nil) == (b == nil) && maps.Equal(a, b) }

@@ -48,7 +48,7 @@ func TestDuplicates_equal_evaluated_rows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.meet(s.Cluster); err != nil {
+		if err := p.meet(s); err != nil {
 			t.Fatal(err)
 		}
 		var stale []staleRow
@@ -97,7 +97,7 @@ func TestDuplicates_compare_every_field(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.meet(w); err != nil {
+	if err := p.meet(&policy.Snapshot{Cluster: w}); err != nil {
 		t.Fatal(err)
 	}
 	model := &sameModel{perf.ByDuration{Spec: &job.Spec{}}}

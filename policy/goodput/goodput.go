@@ -101,7 +101,7 @@ func (p *Program) Plan(ctx context.Context, s *policy.Snapshot, value func([]*Ro
 // Prepare returns the rows of all jobs with their goodputs and worths, in the order of the snapshot. Plan computes the
 // same rows before it optimises. value must set Row.Worth.
 func (p *Program) Prepare(s *policy.Snapshot, value func([]*Row)) ([]*Row, error) {
-	if err := p.meet(s.Cluster); err != nil {
+	if err := p.meet(s); err != nil {
 		return nil, err
 	}
 	rows := p.refreshRows(s) // 1. goodput of each job and configuration
@@ -158,10 +158,21 @@ func (rs *resources) setFree(rows []*Row, sol *mmkp.Solution) {
 	for _, t := range rs.cluster.Types() {
 		rs.free = append(rs.free, float64(t.GPUs))
 	}
+	if len(rs.sets) > 0 {
+		rs.free = append(rs.free, make([]float64, rs.firstSet-len(rs.free))...)
+	}
+	for k := range rs.sets {
+		rs.free = append(rs.free, rs.sets[k].gpus)
+	}
 	for _, r := range rows {
 		if pick := sol.Pick[r.item.number]; pick >= 0 {
-			use := r.item.choices[pick].Use
-			rs.free[use.Resource] -= use.Amount
+			own := &r.item.choices[pick]
+			rs.free[own.Resource] -= own.Amount
+			for _, u := range own.More {
+				if u.Resource >= rs.firstSet {
+					rs.free[u.Resource] -= u.Amount
+				}
+			}
 		}
 	}
 }

@@ -54,7 +54,7 @@ type leveller struct{ *Program }
 // byLevels chooses for rows of several levels. The solution's prices are the highest of any level; its value and
 // bound are sums over levels and growth.
 func (p leveller) byLevels(ctx context.Context, now time.Time, rows []*Row, all []int, short tenants) (*levelled, error) {
-	capacity, _ := couple(p.cluster.Types(), p.o.Cells)
+	capacity, _ := p.couple(p.cluster)
 	l := &levelled{
 		p: p.Program, ctx: ctx, clock: now, rows: rows, now: slices.Clone(capacity), whole: capacity, short: short, reclaimed: make(map[*Row]bool),
 		sol: &mmkp.Solution{Pick: make([]int, p.items), Prices: make([]float64, len(capacity))},
@@ -271,7 +271,7 @@ func (l *levelled) reason(i, column int) policy.Reason {
 		kind = policy.WaitShare
 	}
 	c := r.columns[r.item.origin[l.smallest(r)].column]
-	return policy.Reason{Kind: kind, Config: c.Configuration, Value: p.free[c.resource], Limit: float64(c.GPUs)}
+	return policy.Reason{Kind: kind, Config: c.Configuration, Value: p.freeFor(r, &c), Limit: float64(c.GPUs)}
 }
 
 // before reports whether earlier stages leave row i nothing: a choice would fit without them, and none fits after

@@ -15,8 +15,9 @@ func (p *Program) Remember(m *memory.Codec) {
 	if p.cluster == nil {
 		return
 	}
+	memory.Slice(m, &p.sets, func(s *nodeSet, m *memory.Codec) { m.Fields(&s.gpuType, &s.nodes, &s.gpus) })
 	if m.Decoding() {
-		capacity, hosts := couple(p.cluster.Types(), p.o.Cells)
+		capacity, hosts := p.couple(p.cluster)
 		if err := p.setCapacity(capacity, false); err != nil {
 			m.Fail("%w", err)
 			return

@@ -24,10 +24,14 @@ func (p pinner) pin(rows []*Row) {
 	for _, r := range rows {
 		r.pin, r.share = configuration{}, cluster.Resources{}
 	}
+	sets := make([]float64, len(p.sets))
+	for k := range p.sets {
+		sets[k] = p.sets[k].gpus
+	}
 	all := func(rows []*Row, wants func(*Row) cluster.Configuration) {
 		for _, r := range rows {
 			if c := wants(r); !c.IsZero() && r.pin.IsZero() {
-				p.pinTo(r, c, free)
+				p.pinTo(r, c, free, sets)
 			}
 		}
 	}
@@ -37,7 +41,7 @@ func (p pinner) pin(rows []*Row) {
 	all(rows, restoring)
 }
 
-func (p pinner) pinTo(r *Row, c cluster.Configuration, free []cluster.Resources) {
+func (p pinner) pinTo(r *Row, c cluster.Configuration, free []cluster.Resources, sets []float64) {
 	k := p.resource(c.GPUType)
 	if k < 0 || free[k].GPUs < c.GPUs {
 		return
@@ -45,12 +49,32 @@ func (p pinner) pinTo(r *Row, c cluster.Configuration, free []cluster.Resources)
 	if c != r.job.Allocation.Configuration && !p.carries(k, c) {
 		return
 	}
+	pin := configuration{c, k, p.hosts[k]}
+	if c != r.job.Allocation.Configuration && !p.holdable(r.job, &pin) || !p.takeSets(r, pin, sets) {
+		return
+	}
 	if share, ok := p.pinnedShare(r, c, k, &free[k]); ok {
 		free[k].GPUs -= c.GPUs
 		free[k].CPUs -= share.CPUs
 		free[k].Memory -= share.Memory
-		r.pin, r.share = configuration{c, k, p.hosts[k]}, share
+		r.pin, r.share = pin, share
 	}
+}
+
+// takeSets takes the GPUs of a pinned job from its node sets, and reports whether there were enough.
+func (p pinner) takeSets(r *Row, pin configuration, sets []float64) bool {
+	r.pin = pin // it then keeps its nodes
+	uses := p.setUses(r, &pin)
+	r.pin = configuration{}
+	for _, u := range uses {
+		if sets[u.Resource-p.firstSet] < u.Amount {
+			return false
+		}
+	}
+	for _, u := range uses {
+		sets[u.Resource-p.firstSet] -= u.Amount
+	}
+	return true
 }
 
 // pinnedShare returns the CPUs and memory of a job pinned to c: those it holds, or for a new configuration up to the

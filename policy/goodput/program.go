@@ -48,6 +48,7 @@ type item struct {
 	now     mmkp.Adjustment // adjustment of this round; Kept is the choice that the job holds
 	factors []float64       // by column: factors contained in the choices; see Worth.Factors
 	shared  bool            // the slices belong to a copy, too
+	onSets  []mmkp.Use      // node sets that the held configuration uses
 }
 
 type origin struct{ column, cell int32 }
@@ -117,6 +118,11 @@ func (p *Program) fileRow(r *Row) error {
 	case p.o.Rules.RoundCosts || p.resizes(r):
 		now.baked, now.factor = true, r.Worth.Factor
 	}
+	if len(p.sets) > 0 && r.held >= 0 {
+		if uses := p.setUses(r, &r.columns[r.held]); !slices.Equal(uses, it.onSets) {
+			it.onSets, it.stale = uses, true
+		}
+	}
 	if !it.filed || it.stale || it.shape != now {
 		it.shape = now
 		it.own()
@@ -156,7 +162,9 @@ func (p *Program) writeChoices(r *Row) {
 	it := &r.item
 	it.choices, it.origin, it.now.Kept = it.choices[:0], it.origin[:0], -1
 	if !r.pin.IsZero() {
-		it.choices = append(it.choices, r.pinnedChoice())
+		pinned := r.pinnedChoice()
+		pinned.More = append(pinned.More, p.setUses(r, &r.pin)...)
+		it.choices = append(it.choices, pinned)
 		return
 	}
 	if it.shape.out {
@@ -167,7 +175,7 @@ func (p *Program) writeChoices(r *Row) {
 			continue
 		}
 		held := c.Configuration == it.shape.held
-		use := mmkp.Use{Resource: c.resource, Amount: float64(c.GPUs)}
+		use, onSets := mmkp.Use{Resource: c.resource, Amount: float64(c.GPUs)}, p.setUses(r, &c)
 		for n, own := range r.cells[k] {
 			v, ok := p.worth(own.goodput/r.unit, r.filedFactor(k, held))
 			if !ok {
@@ -176,10 +184,17 @@ func (p *Program) writeChoices(r *Row) {
 			if held && !it.shape.baked {
 				it.now.Kept = len(it.choices)
 			}
-			it.choices = append(it.choices, mmkp.Choice{Value: v, Use: use, More: own.uses})
+			it.choices = append(it.choices, mmkp.Choice{Value: v, Use: use, More: joined(own.uses, onSets)})
 			it.origin = append(it.origin, origin{int32(k), int32(n)})
 		}
 	}
+}
+
+func joined(a, b []mmkp.Use) []mmkp.Use {
+	if len(b) == 0 {
+		return a
+	}
+	return slices.Concat(a, b)
 }
 
 func (r *Row) pinnedChoice() mmkp.Choice {

@@ -128,7 +128,7 @@ func TestWorth_weight_decides_who_waits(t *testing.T) {
 // Capacities have a tolerance in the program; memory has none in a plan.
 func TestTrim_takes_back_bytes(t *testing.T) {
 	p, four := newProgram(t), cluster.Configuration{Nodes: 1, GPUs: 2, GPUType: "v100"}
-	if err := p.meet(servers(t, 1)); err != nil {
+	if err := p.meet(&policy.Snapshot{Cluster: servers(t, 1)}); err != nil {
 		t.Fatal(err)
 	}
 	plan := &policy.Plan{Jobs: make([]policy.Decision, 3)}

@@ -194,7 +194,7 @@ func (p reasons) value(r *Row, k int) float64 {
 
 func (p reasons) isFree(r *Row, k int) bool {
 	c := r.columns[k]
-	free := p.free[c.resource]
+	free := p.freeFor(r, &c)
 	if r.job.Allocation.GPUType == c.GPUType {
 		free += float64(r.job.Allocation.GPUs)
 	}
@@ -233,11 +233,12 @@ func (p reasons) whyWaiting(r *Row) policy.Reason {
 	case least >= 0:
 		at := it.origin[least]
 		c := r.columns[at.column]
-		if p.free[c.resource] >= float64(c.GPUs) && c.host.counts() {
+		free := p.freeFor(r, &c)
+		if free >= float64(c.GPUs) && c.host.counts() {
 			own := r.cells[at.column][at.cell]
 			return policy.Reason{Kind: policy.WaitHost, Config: c.Configuration, Value: own.cpus, Limit: float64(own.memory)}
 		}
-		return policy.Reason{Kind: policy.WaitNoCapacity, Config: c.Configuration, Value: p.free[c.resource], Limit: float64(c.GPUs)}
+		return policy.Reason{Kind: policy.WaitNoCapacity, Config: c.Configuration, Value: free, Limit: float64(c.GPUs)}
 	}
 	c := r.columns[it.origin[best].column]
 	gpus := float64(c.GPUs)
@@ -256,7 +257,7 @@ func (p reasons) margin(it *item, c int) float64 {
 }
 
 func (p reasons) cost(r *Row, k int) float64 {
-	return p.prices[r.columns[k].resource] * float64(r.columns[k].GPUs)
+	return p.prices[r.columns[k].resource]*float64(r.columns[k].GPUs) + p.costOf(p.setUses(r, &r.columns[k]))
 }
 
 func (p reasons) costOf(uses []mmkp.Use) float64 {

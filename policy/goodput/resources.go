@@ -35,15 +35,24 @@ type resources struct {
 	runs    [][]configuration // columns of one GPU type each, by GPUs
 	hosts   []host            // by GPU type
 	prices  []float64         // of each resource in the last plan
-	free    []float64         // GPUs that this round's plan leaves free, by GPU type
+	free    []float64         // what this round's plan leaves free of each resource; of CPUs and memory not known
+
+	sets     []nodeSet // resources from firstSet on
+	setOf    map[partKey][]int
+	firstSet int
 }
 
-func (p *Program) meet(c *cluster.Cluster) error {
-	if p.cluster == c {
+func (p *Program) meet(s *policy.Snapshot) error {
+	c, found := s.Cluster, findSets(s)
+	p.setOf = found.seen
+	sameSets := slices.EqualFunc(found.sets, p.sets, sameSet)
+	sameNodes := p.cluster == c
+	if sameNodes && sameSets {
 		return nil
 	}
-	capacity, hosts := couple(c.Types(), p.o.Cells)
-	same := p.engine != nil && slices.Equal(hosts, p.hosts) &&
+	p.sets = found.sets
+	capacity, hosts := p.couple(c)
+	same := sameSets && p.engine != nil && slices.Equal(hosts, p.hosts) &&
 		slices.EqualFunc(p.cluster.Types(), c.Types(), func(a, b cluster.TypeInfo) bool { return a.Type == b.Type })
 	if err := p.setCapacity(capacity, same); err != nil {
 		return err
@@ -51,7 +60,7 @@ func (p *Program) meet(c *cluster.Cluster) error {
 	p.cluster = c
 	p.list(hosts)
 	for _, r := range p.rows {
-		r.laid, r.item.filed = false, r.item.filed && same
+		r.laid, r.item.filed = r.laid && sameNodes, r.item.filed && same
 	}
 	return nil
 }
@@ -94,7 +103,16 @@ func (p *Program) setCapacity(capacity []float64, same bool) error {
 }
 
 // couple returns the capacities of the coupling resources, and the host of each type: GPUs of all types, then CPUs,
-// then memory of the types that count them.
+// then memory of the types that count them, then GPUs of the node sets.
+func (p *Program) couple(c *cluster.Cluster) (capacity []float64, hosts []host) {
+	capacity, hosts = couple(c.Types(), p.o.Cells)
+	p.firstSet = len(capacity)
+	for k := range p.sets {
+		capacity = append(capacity, p.sets[k].gpus)
+	}
+	return capacity, hosts
+}
+
 func couple(types []cluster.TypeInfo, cells bool) (capacity []float64, hosts []host) {
 	hosts = make([]host, len(types))
 	for _, t := range types {

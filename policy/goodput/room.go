@@ -35,7 +35,7 @@ func (l *levelled) makeRoom(stage int) {
 	m := l.newRoom(stage)
 	slices.SortStableFunc(starts, func(a, b *Row) int { return cmp.Compare(l.picked(b).GPUs, l.picked(a).GPUs) })
 	for _, r := range starts {
-		m.place(&l.picked(r).Configuration, l.clock)
+		m.place(r, &l.picked(r).Configuration, l.clock)
 	}
 }
 
@@ -97,11 +97,11 @@ type site struct {
 	wasted float64
 }
 
-func (m *room) place(c *cluster.Configuration, now time.Time) {
+func (m *room) place(r *Row, c *cluster.Configuration, now time.Time) {
 	each := (c.GPUs + c.Nodes - 1) / max(1, c.Nodes)
 	var sites []site
 	for n := range m.free {
-		if m.l.p.cluster.Nodes()[n].GPUType != c.GPUType {
+		if one := &m.l.p.cluster.Nodes()[n]; one.GPUType != c.GPUType || !r.job.MayUse(one.ID) {
 			continue
 		}
 		if s, ok := m.site(n, each, now); ok {

@@ -168,7 +168,7 @@ func (rs *resources) appendColumns(columns []configuration, j *policy.Job) []con
 		for _, run := range rs.runs {
 			columns = appendRun(columns, run, j)
 		}
-		return columns
+		return rs.holdableOf(columns, j)
 	}
 	for k, t := range rs.cluster.Types() {
 		c := t.Fewest(j.Requested(t.Type))
@@ -179,7 +179,16 @@ func (rs *resources) appendColumns(columns []configuration, j *policy.Job) []con
 			columns = append(columns, configuration{c, k, rs.hosts[k]})
 		}
 	}
-	return columns
+	return rs.holdableOf(columns, j)
+}
+
+func (rs *resources) holdableOf(columns []configuration, j *policy.Job) []configuration {
+	if len(j.Parts) == 0 {
+		return columns
+	}
+	return slices.DeleteFunc(columns, func(c configuration) bool {
+		return c.Configuration != j.Allocation.Configuration && !rs.holdable(j, &c)
+	})
 }
 
 func appendRun(columns, run []configuration, j *policy.Job) []configuration {

@@ -21,7 +21,7 @@ func TestColumns_are_those_of_a_scan(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := p.meet(s.Cluster); err != nil {
+		if err := p.meet(s); err != nil {
 			t.Fatal(err)
 		}
 		for _, j := range s.Jobs {

@@ -53,7 +53,7 @@ func (p leveller) lacking(rows []*Row, sol *mmkp.Solution, short tenants) (added
 }
 
 func (p leveller) spare(rows []*Row, sol *mmkp.Solution) map[*Tenant][]float64 {
-	whole, _ := couple(p.cluster.Types(), p.o.Cells)
+	whole, _ := p.couple(p.cluster)
 	used := make(map[*Tenant][]float64)
 	for _, r := range rows {
 		if r.Tenant == nil {
@@ -66,7 +66,9 @@ func (p leveller) spare(rows []*Row, sol *mmkp.Solution) map[*Tenant][]float64 {
 	}
 	for t, rest := range used {
 		for k := range rest {
-			rest[k] = max(0, (t.Part+rounded)*whole[k]-rest[k])
+			if rest[k] = max(0, (t.Part+rounded)*whole[k]-rest[k]); k >= p.firstSet {
+				rest[k] = whole[k] // shares are of GPU types, not of node sets
+			}
 		}
 	}
 	return used

@@ -68,7 +68,7 @@ func (l *limit) claim(s *policy.Snapshot, rows []*goodput.Row, states []*state) 
 		fragile := unstoppable(r.Job())
 		r.Stays = fragile && r.Job().Holding()
 		twin, ok := l.easy.Compare(r.Job().ID)
-		if r.Job().Phase == job.Profiling {
+		if r.Job().Phase == job.Profiling || len(r.Job().Parts) > 0 { // the twin of a confined job may be on other nodes
 			st.claims = false
 			continue
 		}

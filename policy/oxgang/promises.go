@@ -17,7 +17,7 @@ var _ policy.Promiser = (*Policy)(nil)
 // Promised implements policy.Promiser. It promises a first start to each waiting job that needs more than half of the
 // GPUs of a type: the start, or predicted start, under simulated EASY backfilling, plus the delay that deadlines.go
 // allows and the constant grace. There is no promise while non-preemptible jobs hold GPUs that the job needs, or while
-// several tenants share the cluster.
+// several tenants share the cluster. Jobs that may use only some nodes get no promise.
 func (p *Policy) Promised(s *policy.Snapshot) map[job.ID]time.Time {
 	jobs := unstarted(s)
 	if len(jobs) == 0 || !p.limit.applies(s) || p.severalTenants(s.Jobs) || slices.ContainsFunc(s.Jobs, func(j *policy.Job) bool { return p.ignored.differ(s.Jobs[0], j) }) {
@@ -58,7 +58,7 @@ func (l *limit) promises(s *policy.Snapshot, jobs map[job.ID]*policy.Job, twins 
 func unstarted(s *policy.Snapshot) map[job.ID]*policy.Job {
 	all := make(map[job.ID]*policy.Job)
 	for _, j := range s.Jobs {
-		if !j.FirstStarted.IsZero() || j.Holding() || j.Phase == job.Profiling {
+		if !j.FirstStarted.IsZero() || j.Holding() || len(j.Parts) > 0 || j.Phase == job.Profiling {
 			continue
 		}
 		if slices.ContainsFunc(s.Cluster.Types(), func(t cluster.TypeInfo) bool { return 2*grant.Size(j, t.Type) > t.GPUs }) {

@@ -41,6 +41,7 @@ func (*BestFit) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	Confine(s, p)
 	if !slices.ContainsFunc(p.Jobs, func(d policy.Decision) bool { return !d.Allocation.IsZero() && len(d.Placement) == 0 }) {
 		return p, nil
 	}

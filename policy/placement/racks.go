@@ -160,7 +160,7 @@ func starts(j *policy.Job, d *policy.Decision) bool { return !d.Placement.SameGP
 
 func movable(j *policy.Job, d *policy.Decision, given bool) bool {
 	switch {
-	case given || j.NonPreemptive && j.Holding():
+	case given || len(j.Parts) > 0 || j.NonPreemptive && j.Holding():
 		return false
 	case starts(j, d):
 		return !j.Resizes || d.Placement.Common(j.Placement) == 0

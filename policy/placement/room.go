@@ -1,6 +1,10 @@
 package placement
 
-import "github.com/oxgang/oxgang/model/cluster"
+import (
+	"slices"
+
+	"github.com/oxgang/oxgang/model/cluster"
+)
 
 // A Room tracks the free resources of each node of a cluster. In its methods, node is an index into
 // Cluster.Nodes.
@@ -19,6 +23,12 @@ func NewRoom(c *cluster.Cluster) *Room {
 		r.counts = r.counts || r.nodes[i].Capacity.CPUs > 0
 	}
 	return r
+}
+
+func (r *Room) clone() *Room {
+	c := *r
+	c.free = slices.Clone(r.free)
+	return &c
 }
 
 // Free returns the free GPUs of a node, at least 0.

@@ -76,6 +76,9 @@ func (f *freed) text(t cluster.GPUType) string {
 
 func short(s *explainContext) string {
 	then, least := int(s.why.Value), int(s.why.Limit)
+	if s.confined() && then < least {
+		return need(s, least, amount(s.why.Config)) + ", and " + verb(then) + " free on the nodes that it may use"
+	}
 	if most, all := s.everyTypeLacks(least); all {
 		return need(s, least, ofOneType(least)) + ", and " + mostFree(most)
 	}
@@ -262,8 +265,14 @@ func scattered(s *explainContext) string {
 	if free, known := s.freeOf(s.why.Config); known && free < s.why.Config.GPUs {
 		return text + ", but the nodes went to other jobs"
 	}
+	if s.confined() {
+		return text + ", but the nodes that it may use have no room for it"
+	}
 	return text + ", but the free GPUs are scattered, and too few whole nodes are free"
 }
+
+// confined reports whether the job may use only some nodes of its GPU types.
+func (s *explainContext) confined() bool { return s.spec != nil && len(s.spec.Parts) > 0 }
 
 func impossible(s *explainContext) string {
 	n := have(s)

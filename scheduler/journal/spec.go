@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"github.com/oxgang/oxgang/model/cluster"
@@ -125,6 +126,7 @@ type specLine struct {
 	Resizes         bool                    `json:"resizes,omitzero"`
 	NoCheckpoint    bool                    `json:"no_checkpoint,omitzero"`
 	GPUTypes        []cluster.GPUType       `json:"types,omitempty"`
+	Parts           []partLine              `json:"parts,omitempty"`
 	CPUs            float64                 `json:"cpus,omitzero"`
 	Memory          int64                   `json:"memory,omitzero"`
 	Working         int64                   `json:"working,omitzero"`
@@ -150,6 +152,27 @@ type specLine struct {
 	ReservedType    cluster.GPUType         `json:"reserved_type,omitzero"`
 }
 
+type partLine struct {
+	GPUs  int              `json:"gpus,omitzero"`
+	Nodes []cluster.NodeID `json:"nodes"`
+}
+
+func partLines(all []job.Part) []partLine {
+	var lines []partLine
+	for _, p := range all {
+		lines = append(lines, partLine(p))
+	}
+	return lines
+}
+
+func parts(lines []partLine) []job.Part {
+	var all []job.Part
+	for _, l := range lines {
+		all = append(all, job.Part(l))
+	}
+	return all
+}
+
 type regimeLine [2]int
 
 func regimeLines(all []job.Regime) []regimeLine {
@@ -171,7 +194,7 @@ func regimes(lines []regimeLine) []job.Regime {
 func makeSpecLine(s *job.Spec) specLine {
 	return specLine{
 		s.ID, s.Name, s.User, s.Queue, s.Class, s.Weight, s.Priority, s.GPUs, s.BatchSize, s.MinGPUs, s.MaxGPUs,
-		s.GPUsPerReplica, s.MicroBatches, s.Equivalents, s.MixedSpeed, s.WorkerGPUs, s.Resizes, s.NoCheckpoint, s.GPUTypes, s.CPUs, s.Memory, s.Input.Working, s.Input.Dataset, s.Input.Storage, s.Adaptivity,
+		s.GPUsPerReplica, s.MicroBatches, s.Equivalents, s.MixedSpeed, s.WorkerGPUs, s.Resizes, s.NoCheckpoint, s.GPUTypes, partLines(s.Parts), s.CPUs, s.Memory, s.Input.Working, s.Input.Dataset, s.Input.Storage, s.Adaptivity,
 		s.Batch.Init, s.Batch.Max, s.Batch.LocalMin, s.Batch.LocalMax,
 		s.Schedule.Mode, s.Schedule.Epochs, s.Schedule.Sizes, regimeLines(s.Schedule.Regimes),
 		s.Goal, Seconds(s.Latency), s.Target, s.Timed, Seconds(s.RestartOverhead), s.NonPreemptive,
@@ -183,7 +206,7 @@ func (l *specLine) spec() *job.Spec {
 	return &job.Spec{
 		ID: l.ID, Name: l.Name, User: l.User, Queue: l.Queue, Class: l.Class, Weight: l.Weight, Priority: l.Priority,
 		GPUs: l.GPUs, BatchSize: l.BatchSize, MinGPUs: l.MinGPUs, MaxGPUs: l.MaxGPUs,
-		GPUsPerReplica: l.GPUsPerReplica, MicroBatches: l.MicroBatches, GPUTypes: l.GPUTypes,
+		GPUsPerReplica: l.GPUsPerReplica, MicroBatches: l.MicroBatches, GPUTypes: l.GPUTypes, Parts: parts(l.Parts),
 		Equivalents: l.Equivalents, MixedSpeed: l.MixedSpeed, WorkerGPUs: l.WorkerGPUs, Resizes: l.Resizes, NoCheckpoint: l.NoCheckpoint,
 		CPUs: l.CPUs, Memory: l.Memory, Input: job.Input{Working: l.Working, Dataset: l.Dataset, Storage: l.Storage}, Adaptivity: l.Adaptivity,
 		Batch:    job.BatchLimits{Init: l.BatchInit, Max: l.BatchMax, LocalMin: l.LocalMin, LocalMax: l.LocalMax},
@@ -205,6 +228,11 @@ func parseSpec(text []byte) (*job.Spec, error) {
 	for _, n := range []int{l.GPUs, l.BatchSize, l.MinGPUs, l.MaxGPUs, l.ReservedNodes, l.ReservedGPUs} {
 		if n < 0 || n > maxGPUs {
 			return nil, fmt.Errorf("job %s: got a count of %d, want 0 to %d", l.ID, n, maxGPUs)
+		}
+	}
+	for _, p := range l.Parts {
+		if p.GPUs < 0 || p.GPUs > maxGPUs || !slices.IsSorted(p.Nodes) {
+			return nil, fmt.Errorf("job %s: a part of %d GPUs on nodes %q, want 0 to %d GPUs on nodes in ascending order", l.ID, p.GPUs, p.Nodes, maxGPUs)
 		}
 	}
 	if l.Schedule > job.Given {

@@ -71,7 +71,7 @@ func TestRead_job(t *testing.T) {
 		Created: time.Date(2026, 3, 1, 10, 0, 0, 0, time.UTC), Suspended: true, Workers: 4,
 		PerWorker: cluster.Resources{GPUs: 8, CPUs: 30.5, Memory: 200<<30 + 512<<20},
 		Resizing:  v1alpha1.InPlace, Grace: 2 * time.Minute,
-		Roles: []Role{{Pods: 4, GPUs: 8, Spec: corev1.PodSpec{NodeSelector: map[string]string{"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB"}}}},
+		Roles: []Role{{Pods: 4, GPUs: 8, Spec: corev1.PodSpec{NodeSelector: map[string]string{"nvidia.com/gpu.product": "NVIDIA-A100-SXM4-80GB"}}, Key: `{"containers":null,"nodeSelector":{"nvidia.com/gpu.product":"NVIDIA-A100-SXM4-80GB"}}`}},
 		Spec: &job.Spec{
 			ID: "4d1f0a86-0b0e-4c53-9f67-1c2b3d4e5f60", Name: "vision/resnet", User: "vision", Queue: "training",
 			Class: "ResNet50", Weight: 3, GPUs: 32, MinGPUs: 8, MaxGPUs: 64, WorkerGPUs: 8, Resizes: true,

@@ -1,6 +1,7 @@
 package jobadapter
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,6 +25,7 @@ type Role struct {
 	GPUs  int            // of each pod
 	Spec  corev1.PodSpec // only node selector, required node affinity and tolerations
 	Apart bool           // kube-scheduler puts no two of its pods on one node
+	Key   string         // equal for roles with equal Specs; empty: not computed
 }
 
 func (r *Role) constrained() bool {
@@ -75,6 +77,9 @@ func (s *shape) constraints(o *unstructured.Unstructured) []Role {
 			}}
 		}
 		if r.constrained() {
+			if text, err := json.Marshal(&r.Spec); err == nil {
+				r.Key = string(text)
+			}
 			all = append(all, r)
 		}
 	}

@@ -27,6 +27,7 @@ type Job struct {
 	Helpers      []*corev1.Pod     // without GPUs
 	Spec         *job.Spec         // last sent to the scheduler
 	Types        []cluster.GPUType // on whose nodes kube-scheduler accepts its pods; nil: any
+	Parts        []job.Part        // of its GPUs, if kube-scheduler accepts its pods only on some nodes of a type; nil: on all
 	Nowhere      string            // for users, why there are none; empty: there are
 	Held         Grant
 	Status       job.Status // at the last plan

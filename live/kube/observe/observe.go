@@ -53,6 +53,7 @@ type ObservedJob struct {
 	Object  jobstate.Object
 	Parsed  *jobadapter.Job
 	Types   []cluster.GPUType // on whose nodes its pods have room; nil: any
+	Parts   []job.Part        // of its GPUs, if kube-scheduler accepts its pods only on some nodes of a type; nil: on all
 	Nowhere string            // for users, why its pods have room nowhere; empty: they have
 }
 
@@ -69,6 +70,7 @@ type Observer struct {
 	parsed  map[string]parsedObject
 	parents map[types.UID]parent // between jobs and their pods, by uid
 	live    live
+	nodes   map[string][]cluster.NodeID // that accept a role, by Role.Key
 }
 
 // New returns an Observer. c reads from watches, and direct from the API server. known reports whether a job is

@@ -12,14 +12,83 @@ import (
 	"github.com/oxgang/oxgang/live/kube/inventory"
 	"github.com/oxgang/oxgang/live/kube/jobadapter"
 	"github.com/oxgang/oxgang/model/cluster"
+	"github.com/oxgang/oxgang/model/job"
 )
 
 func (ob *Observer) locate(s *Observation) {
+	before := ob.nodes
+	ob.nodes = make(map[string][]cluster.NodeID)
 	for i := range s.Jobs {
 		if f := &s.Jobs[i]; len(f.Parsed.Roles) > 0 && f.Parsed.Spec != nil && f.Parsed.Ended == nil {
 			f.Types, f.Nowhere = ob.typesFor(s, f.Parsed)
+			f.Parts = ob.partsFor(s, f.Parsed, before)
 		}
 	}
+}
+
+// partsFor returns which of a job's GPUs may be on which nodes. It returns nil if the GPU types say the same: if the
+// pods of each role may use all nodes of a type, or none.
+func (ob *Observer) partsFor(s *Observation, j *jobadapter.Job, before map[string][]cluster.NodeID) (all []job.Part) {
+	rest, some := j.Spec.GPUs, false
+	for i := range j.Roles {
+		r := &j.Roles[i]
+		if r.GPUs == 0 || len(r.Spec.NodeSelector) == 0 && r.Spec.Affinity == nil {
+			continue
+		}
+		nodes := ob.nodesFor(s, r, before)
+		some = some || !wholeTypes(s, nodes)
+		part := job.Part{GPUs: r.Pods * r.GPUs, Nodes: nodes}
+		if allWorkers(j, r) {
+			part.GPUs = 0
+			rest = 0
+		}
+		all, rest = append(all, part), rest-part.GPUs
+	}
+	switch {
+	case !some:
+		return nil
+	case rest > 0:
+		all = append(all, job.Part{GPUs: rest, Nodes: ob.nodesFor(s, &jobadapter.Role{Key: "any"}, before)})
+	}
+	return all
+}
+
+// nodesFor returns the nodes of the queue that accept a role, ascending. The slice is that of the observation before if
+// the nodes are the same.
+func (ob *Observer) nodesFor(s *Observation, r *jobadapter.Role, before map[string][]cluster.NodeID) (nodes []cluster.NodeID) {
+	if known, there := ob.nodes[r.Key]; there {
+		return known
+	}
+	for i := range s.Whole {
+		if ob.accepts(s, r, s.Whole[i].ID) {
+			nodes = append(nodes, s.Whole[i].ID)
+		}
+	}
+	slices.Sort(nodes)
+	if same := before[r.Key]; len(same) > 0 && slices.Equal(same, nodes) {
+		nodes = same
+	}
+	if r.Key != "" {
+		ob.nodes[r.Key] = nodes
+	}
+	return nodes
+}
+
+// wholeTypes reports whether nodes has all nodes of a GPU type or none.
+func wholeTypes(s *Observation, nodes []cluster.NodeID) bool {
+	with, without := make(map[cluster.GPUType]bool), make(map[cluster.GPUType]bool)
+	for i := range s.Whole {
+		n := &s.Whole[i]
+		if _, found := slices.BinarySearch(nodes, n.ID); found {
+			with[n.GPUType] = true
+		} else {
+			without[n.GPUType] = true
+		}
+		if with[n.GPUType] && without[n.GPUType] {
+			return false
+		}
+	}
+	return true
 }
 
 // nil types: all. why is for users: there are none, or a role without GPUs has no node.

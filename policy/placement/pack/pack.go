@@ -63,6 +63,7 @@ func New(o Options) (*Placer, error) {
 // Place implements placement.Placer. It returns an error, and leaves the plan unchanged, if a placement that the
 // policy chose is not free or the cluster lacks a GPU type.
 func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
+	placement.Confine(s, p)
 	pl.s, pl.p = s, p
 	defer func() { pl.s, pl.p = nil, nil }()
 	if pl.wish == nil || pl.wish.Cluster() != s.Cluster {

@@ -81,6 +81,7 @@ type slot struct{ node, gpus int32 }
 // policy chose is not free or the cluster lacks a GPU type. If nothing changed, it takes time linear in the
 // jobs and allocates no memory.
 func (pl *Placer) Place(_ context.Context, s *policy.Snapshot, p *policy.Plan) (*policy.Plan, error) {
+	placement.Confine(s, p)
 	pl.s, pl.p = s, p
 	defer func() { pl.s, pl.p = nil, nil }()
 	known := s.Cluster == pl.cluster
