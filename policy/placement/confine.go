@@ -13,7 +13,7 @@ import (
 // other jobs around them. Without such jobs it does nothing.
 //
 //  1. A confined job with the same GPUs as before stays where it is, and so do all other jobs for now.
-//  2. The other confined jobs have their turn: by priority, then those with the fewest nodes, then the largest. Each
+//  2. The other confined jobs have their turn: by priority, then the jobs with the fewest nodes, then the largest. Each
 //     takes idle GPUs of its nodes, first on nodes that few others need.
 //  3. If too few are idle, jobs that can run elsewhere leave its nodes. They must have checkpoints, and there must be
 //     room for all of them on other nodes.
@@ -71,7 +71,7 @@ func (c *confiner) list() {
 	}
 }
 
-// where returns the nodes of an unconfined job that are known: those that the policy chose, or those that it stays on.
+// where returns the nodes of an unconfined job that are known: the nodes that the policy chose, or on which it stays.
 func (c *confiner) where(i int) cluster.Placement {
 	j, d := c.s.Jobs[i], &c.p.Jobs[i]
 	switch {
@@ -235,7 +235,7 @@ func (c *confiner) move(all []int, room *Room) bool {
 	return true
 }
 
-// leaving returns the unconfined jobs on the nodes of job i that may move, those that have not started there first, then
+// leaving returns the unconfined jobs on the nodes of job i that may move: first jobs that hold nothing yet, then
 // the smallest.
 func (c *confiner) leaving(i int) (all []int) {
 	for k, j := range c.s.Jobs {

@@ -53,8 +53,8 @@ func (ob *Observer) partsFor(s *Observation, j *jobadapter.Job, before map[strin
 	return all
 }
 
-// nodesFor returns the nodes of the queue that accept a role, ascending. The slice is that of the observation before if
-// the nodes are the same.
+// nodesFor returns the nodes of the queue that accept a role, ascending. If the nodes have not changed since the last
+// observation, it returns the same slice.
 func (ob *Observer) nodesFor(s *Observation, r *jobadapter.Role, before map[string][]cluster.NodeID) (nodes []cluster.NodeID) {
 	if known, there := ob.nodes[r.Key]; there {
 		return known
