@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -111,5 +112,28 @@ func TestFits(t *testing.T) {
 	spread := cluster.Placement{{Node: "a0", Resources: cluster.Resources{GPUs: 4}}, {Node: "a1", Resources: cluster.Resources{GPUs: 4}}}
 	if err := ob.Fits(s, placed(2, 4, apart), spread); err != nil {
 		t.Errorf("two that exclude each other on two nodes: %v, want that they fit", err)
+	}
+}
+
+// The parts of a job name the nodes that accept its pods, if these are some nodes of a GPU type and not all.
+func TestPartsFor(t *testing.T) {
+	ob, s := eightNodes(t)
+	whole := jobadapter.Role{Pods: 1, GPUs: 8, Key: "whole"}
+	whole.Spec.NodeSelector = map[string]string{"nvidia.com/gpu.product": "a100"}
+	for name, c := range map[string]struct {
+		job  *jobadapter.Job
+		want string
+	}{
+		"all workers":               {placed(1, 8, selecting("", 1, 8, "big")), "[{0 [a3]}]"},
+		"a leader of two":           {placed(2, 8, selecting("leader", 1, 8, "big")), "[{8 [a3]} {8 [a0 a1 a2 a3 h0 h1]}]"},
+		"a driver without GPUs":     {placed(2, 8, selecting("driver", 1, 0, "cpu")), "[]"},
+		"a rule between pods":       {placed(2, 8, jobadapter.Role{Pods: 2, GPUs: 8, Apart: true}), "[]"},
+		"no node":                   {placed(1, 8, selecting("", 1, 8, "huge")), "[]"},
+		"all nodes of one GPU type": {placed(1, 8, whole), "[]"},
+	} {
+		if got := fmt.Sprint(ob.partsFor(s, c.job, nil)); got != c.want {
+			t.Errorf("%s: parts %s, want %s", name, got, c.want)
+		}
+		ob.nodes = make(map[string][]cluster.NodeID)
 	}
 }
