@@ -98,7 +98,7 @@ func covers(title, kind, number string) bool {
 // The page has the stored runs and the present bands. A record of other runs is an error.
 func TestPage(t *testing.T) {
 	var page bytes.Buffer
-	if err := WritePapers(&page); err != nil {
+	if err := writePapers(&page); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(testdata.Root(t), "docs", "experiments", "reproduced.md")

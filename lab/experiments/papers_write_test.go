@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// WritePapers writes a Markdown page of all tables and figures of the papers, with the results of the stored runs.
-func WritePapers(w io.Writer) error {
+// writePapers writes a Markdown page of all tables and figures of the papers, with the results of the stored runs.
+func writePapers(w io.Writer) error {
 	papers, err := Papers()
 	if err != nil {
 		return err
@@ -149,35 +149,3 @@ func (t *markdown) experiment(name string) error {
 }
 
 var marks = map[Verdict]string{Within: "in", Outside: "**out**", Short: "**short**"}
-
-// Stored returns two table cells on the stored run of an experiment: how many figures are outside their bands, and the
-// processor time, with "quick" if --quick runs it.
-func Stored(name string) (outside, cpu string, err error) {
-	rec, found, err := stored(name)
-	if err != nil {
-		return "", "", err
-	}
-	if rec == nil {
-		return "", "not stored", nil
-	}
-	quick, err := Quick()
-	cpu = rec.Time()
-	if slices.Contains(quick, name) {
-		cpu += ", quick"
-	}
-	checked, missed := Count(found)
-	return fmt.Sprintf("%d of %d", missed, checked), cpu, err
-}
-
-func stored(name string) (*Record, []Finding, error) {
-	e, err := Find(name)
-	if err != nil {
-		return nil, nil, err
-	}
-	rec, err := FindRecord(name)
-	if err != nil || rec == nil {
-		return nil, nil, err
-	}
-	found, err := e.Findings(rec)
-	return rec, found, err
-}
