@@ -10,16 +10,16 @@ import (
 )
 
 // A Band is a published number, and the range in which our number should be.
-type Band struct {
+type band struct {
 	Published float64
 	Low, High float64 // infinite if unbounded
 	text      string
 }
 
-// ParseBand parses a Band: "0.6 +- 0.1", "8.07 +- 8%", "<= 1.2", ">= 100", a number alone (not checked), or "-" if
+// parseBand parses a Band: "0.6 +- 0.1", "8.07 +- 8%", "<= 1.2", ">= 100", a number alone (not checked), or "-" if
 // nothing is published.
-func ParseBand(text string) (Band, error) {
-	b := Band{Low: math.Inf(-1), High: math.Inf(1), text: text}
+func parseBand(text string) (band, error) {
+	b := band{Low: math.Inf(-1), High: math.Inf(1), text: text}
 	fields := strings.Fields(text)
 	var err error
 	switch {
@@ -42,7 +42,7 @@ func ParseBand(text string) (Band, error) {
 		err = fmt.Errorf("%d words", len(fields))
 	}
 	if err != nil {
-		return Band{}, fmt.Errorf(`got %q, want "0.6 +- 0.1", "8 +- 8%%", "<= 1.2", ">= 100", a number or "-": %w`, text, err)
+		return band{}, fmt.Errorf(`got %q, want "0.6 +- 0.1", "8 +- 8%%", "<= 1.2", ">= 100", a number or "-": %w`, text, err)
 	}
 	return b, nil
 }
@@ -64,18 +64,18 @@ func parseFinite(text string) (float64, error) {
 }
 
 // Checked reports whether the band has a lower or an upper bound.
-func (b Band) Checked() bool { return !math.IsInf(b.Low, -1) || !math.IsInf(b.High, 1) }
+func (b band) Checked() bool { return !math.IsInf(b.Low, -1) || !math.IsInf(b.High, 1) }
 
 // Holds reports whether x is within the band.
-func (b Band) Holds(x float64) bool { return x >= b.Low && x <= b.High }
+func (b band) Holds(x float64) bool { return x >= b.Low && x <= b.High }
 
 // String returns the text from which the band was parsed.
-func (b Band) String() string { return b.text }
+func (b band) String() string { return b.text }
 
 // A Figure is a metric with its published number and range.
 type Figure struct {
 	Metric string
-	Band   Band
+	Band   band
 }
 
 // Figures are metrics with their published numbers.
@@ -91,7 +91,7 @@ func (f *Figures) UnmarshalYAML(n *yaml.Node) error {
 		if _, ok := findMetric(name); !ok {
 			return fmt.Errorf("line %d: metric %q, want one of %s", n.Content[i].Line, name, strings.Join(metricNames(), ", "))
 		}
-		b, err := ParseBand(n.Content[i+1].Value)
+		b, err := parseBand(n.Content[i+1].Value)
 		if err != nil {
 			return fmt.Errorf("line %d: %s: %w", n.Content[i].Line, name, err)
 		}

@@ -31,7 +31,7 @@ func TestAlongWantsACurve(t *testing.T) {
 		"{run: a, over: b, along: done, published: {done: 1}}",
 	} {
 		text := "title: x\nruns:\n  - {name: a, policy: fifo}\n  - {name: b, policy: fifo}\n  - {name: c, policy: fifo}\nchecks:\n  - " + check
-		if _, err := Parse("x", []byte(text)); err == nil {
+		if _, err := parse("x", []byte(text)); err == nil {
 			t.Errorf("%s: no error", check)
 		}
 	}

@@ -95,11 +95,11 @@ func Find(name string) (*Experiment, error) {
 	if err != nil {
 		return nil, fmt.Errorf("experiment %q is not known, want one of %s", name, strings.Join(Names(), ", "))
 	}
-	return Parse(name, data)
+	return parse(name, data)
 }
 
-// Parse reads an experiment from YAML. Unknown keys, metrics and runs are errors.
-func Parse(name string, data []byte) (*Experiment, error) {
+// parse reads an experiment from YAML. Unknown keys, metrics and runs are errors.
+func parse(name string, data []byte) (*Experiment, error) {
 	e := &Experiment{Name: name}
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	dec.KnownFields(true)
@@ -133,8 +133,8 @@ func (e *Experiment) validate() error {
 	return errors.Join(errs...)
 }
 
-// Configs returns the configurations of plan p, one for each of its runs. data is the folder of the shared data.
-func (e *Experiment) Configs(p *Plan, data string) ([]*config.Config, error) {
+// configs returns the configurations of plan p, one for each of its runs. data is the folder of the shared data.
+func (e *Experiment) configs(p *Plan, data string) ([]*config.Config, error) {
 	traces := p.Traces
 	if len(traces) == 0 {
 		traces = []int{0}

@@ -33,13 +33,13 @@ func TestParseBand(t *testing.T) {
 		{"9.5", 9.5, -inf, inf},
 		{"-", 0, -inf, inf},
 	} {
-		b, err := ParseBand(tc.text)
+		b, err := parseBand(tc.text)
 		if err != nil || b.Published != tc.want || math.Abs(b.Low-tc.low) > 1e-12 || math.Abs(b.High-tc.high) > 1e-12 {
 			t.Errorf("%q: got %+v, %v, want %v in %v to %v", tc.text, b, err, tc.want, tc.low, tc.high)
 		}
 	}
 	for _, bad := range []string{"", "x", "1 +- ", "1 +- y%", "NaN", "<= Inf", "1 2 3 4"} {
-		if b, err := ParseBand(bad); err == nil {
+		if b, err := parseBand(bad); err == nil {
 			t.Errorf("%q: got %+v, want an error", bad, b)
 		}
 	}
@@ -56,7 +56,7 @@ func TestLibraryParses(t *testing.T) {
 			ci++
 		}
 		for i := range e.Runs {
-			if _, err := e.Configs(&e.Runs[i], "data"); err != nil {
+			if _, err := e.configs(&e.Runs[i], "data"); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
@@ -77,7 +77,7 @@ func TestParseErrors(t *testing.T) {
 		{"checks: [{run: a, published: {jct_mean_h: about 1}}]", `"about 1"`},
 		{"runs: [{name: a, policy: sia}, {name: a, policy: fifo}]", `run "a"`},
 	} {
-		if _, err := Parse("x/y", []byte(tc.text)); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := parse("x/y", []byte(tc.text)); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%q: got error %v, want %q", tc.text, err, tc.want)
 		}
 	}
@@ -88,7 +88,7 @@ func TestParseErrors(t *testing.T) {
 
 // A check of several runs has their mean, over that of others if there are any.
 func TestChecksOfSeveralRuns(t *testing.T) {
-	e, err := Parse("x/y", []byte(`
+	e, err := parse("x/y", []byte(`
 runs: [{name: a, policy: sia}, {name: b, policy: fifo}, {name: c, policy: srtf}]
 checks:
   - {run: a, published: {done: 2}}
@@ -121,7 +121,7 @@ func TestReproduce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	impossible, _ := ParseBand("<= 0")
+	impossible, _ := parseBand("<= 0")
 	e.Checks = append(e.Checks, Check{Run: Group{"alone"}, Published: Figures{{"jct_mean_h", impossible}}})
 	found, err := e.Reproduce(context.Background(), Options{Files: osFiles()})
 	if err != nil {
@@ -146,7 +146,7 @@ func TestReproduce(t *testing.T) {
 func TestProfilesAndTraces(t *testing.T) {
 	data := testdata.Path(t, "sia")
 	for _, mode := range []string{"bootstrap", "no-prof", "oracle", "public-code"} {
-		e, err := Parse("test", []byte(`
+		e, err := parse("test", []byte(`
 config: {cluster: hetero64, limit: 20, profiles: '{data}/profiles', trace: '{data}/traces/philly/workload-1.csv', estimate.mode: `+mode+`}
 runs: [{name: a, policy: sia}]
 checks: [{run: a, published: {done: 20 +- 0, rho_worst: '>= 0.1'}}]`))
@@ -167,7 +167,7 @@ checks: [{run: a, published: {done: 20 +- 0, rho_worst: '>= 0.1'}}]`))
 
 // An experiment that cannot be run as a whole does not begin.
 func TestReproduce_complains_first(t *testing.T) {
-	e, err := Parse("x", []byte("config: {trace: t}\nruns: [{name: a, policy: fifo}, {name: b, policy: fifo, config: {scale: none}}]"))
+	e, err := parse("x", []byte("config: {trace: t}\nruns: [{name: a, policy: fifo}, {name: b, policy: fifo, config: {scale: none}}]"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -212,5 +212,5 @@ func (m *PolicyMatrix) configs(f *Family, name, data string) ([]*config.Config, 
 			p.Config = d.Config
 		}
 	}
-	return e.Configs(p, data)
+	return e.configs(p, data)
 }

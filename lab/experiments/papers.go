@@ -74,11 +74,11 @@ func Quick() ([]string, error) {
 		return nil, err
 	}
 	all = slices.DeleteFunc(slices.Clone(all), func(r *Record) bool { return strings.HasPrefix(r.Experiment, "oxgang/") })
-	slices.SortStableFunc(all, func(a, b *Record) int { return cmp.Compare(a.Seconds(), b.Seconds()) })
+	slices.SortStableFunc(all, func(a, b *Record) int { return cmp.Compare(a.seconds(), b.seconds()) })
 	var names []string
 	total := 0.0
 	for _, r := range all {
-		if total += r.Seconds(); total > quickSeconds {
+		if total += r.seconds(); total > quickSeconds {
 			break
 		}
 		names = append(names, r.Experiment)
@@ -116,7 +116,7 @@ func Stored(name string) (outside, cpu string, err error) {
 	if slices.Contains(quick, name) {
 		cpu += ", quick"
 	}
-	checked, missed := Count(found)
+	checked, missed := count(found)
 	return fmt.Sprintf("%d of %d", missed, checked), cpu, err
 }
 
@@ -129,6 +129,6 @@ func stored(name string) (*Record, []Finding, error) {
 	if err != nil || rec == nil {
 		return nil, nil, err
 	}
-	found, err := e.Findings(rec)
+	found, err := e.findings(rec)
 	return rec, found, err
 }

@@ -130,10 +130,10 @@ func TestRecords_fit_the_time(t *testing.T) {
 		if e, err := Find(r.Experiment); err != nil {
 			t.Error(err)
 		} else if e.CI {
-			ci += r.Seconds()
+			ci += r.seconds()
 		}
 		if slices.Contains(quick, r.Experiment) {
-			short += r.Seconds()
+			short += r.seconds()
 		}
 	}
 	if ci > 120 || short > 600 {
@@ -212,8 +212,8 @@ func TestFindings_of_a_record(t *testing.T) {
 		e       *Experiment
 		outside int
 	}{{e, 0}, {tight, 1}} {
-		found, err := tc.e.Findings(rec)
-		if checked, outside := Count(found); err != nil || checked != 1 || outside != tc.outside {
+		found, err := tc.e.findings(rec)
+		if checked, outside := count(found); err != nil || checked != 1 || outside != tc.outside {
 			t.Errorf("%d checked, %d outside, %v; want 1 and %d", checked, outside, err, tc.outside)
 		}
 	}
@@ -222,7 +222,7 @@ func TestFindings_of_a_record(t *testing.T) {
 		runs + "checks: [{run: a, published: {done: <= 5}}]",
 		runs + "checks: [{run: a, published: {jct_mean_h: <= 5}}, {run: b, published: {done: '-'}}]",
 	} {
-		if _, err := mustParse(t, other).Findings(rec); err == nil {
+		if _, err := mustParse(t, other).findings(rec); err == nil {
 			t.Errorf("a record of other runs or figures is taken for one of %q", other)
 		}
 	}
@@ -233,7 +233,7 @@ func TestRecord_keeps_times(t *testing.T) {
 	rec := &Record{Digest: "d", CPU: []float64{9}}
 	rec.After(&Record{Digest: "other", CPU: []float64{1}})
 	rec.After(&Record{Digest: "d", CPU: []float64{2, 3}})
-	if got := rec.Seconds(); got != 3 || len(rec.CPU) != 3 || rec.CPU[0] != 9 {
+	if got := rec.seconds(); got != 3 || len(rec.CPU) != 3 || rec.CPU[0] != 9 {
 		t.Errorf("times %v, median %v; want 9, 2, 3 and 3", rec.CPU, got)
 	}
 }
@@ -253,7 +253,7 @@ func TestMatch(t *testing.T) {
 
 func mustParse(t *testing.T, text string) *Experiment {
 	t.Helper()
-	e, err := Parse("x/y", []byte(text))
+	e, err := parse("x/y", []byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

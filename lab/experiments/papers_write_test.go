@@ -48,7 +48,7 @@ func total(papers []Paper) (checked, outside int, err error) {
 				if err != nil {
 					return 0, 0, err
 				}
-				c, o := Count(found)
+				c, o := count(found)
 				checked, outside = checked+c, outside+o
 			}
 		}
@@ -120,7 +120,7 @@ func (t *markdown) experiment(name string) error {
 	if err != nil {
 		return err
 	}
-	if checked, _ := Count(found); checked == 0 {
+	if checked, _ := count(found); checked == 0 {
 		return nil
 	}
 	t.line("")

@@ -35,7 +35,7 @@ type Value struct {
 
 // NewRecord returns the record of a run that took cpu seconds of processor time.
 func (e *Experiment) NewRecord(found []Finding, commit string, cpu float64) (*Record, error) {
-	configs, err := e.Configs(&e.Runs[0], "")
+	configs, err := e.configs(&e.Runs[0], "")
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func (e *Experiment) NewRecord(found []Finding, commit string, cpu float64) (*Re
 	for _, f := range found {
 		r.Values = append(r.Values, Value{f.Row, f.Metric, f.Ours})
 	}
-	r.Digest, err = e.Digest()
+	r.Digest, err = e.digest()
 	return r, err
 }
 
@@ -106,8 +106,7 @@ func (r *Record) After(earlier *Record) {
 	}
 }
 
-// Seconds returns the median of CPU.
-func (r *Record) Seconds() float64 {
+func (r *Record) seconds() float64 {
 	all := slices.Clone(r.CPU)
 	slices.Sort(all)
 	return metrics.Quantile(all, 0.5)
@@ -115,16 +114,16 @@ func (r *Record) Seconds() float64 {
 
 // Time returns the median of CPU as text, such as "300ms", "1.4s" or "2m10s".
 func (r *Record) Time() string {
-	d := time.Duration(r.Seconds() * float64(time.Second))
+	d := time.Duration(r.seconds() * float64(time.Second))
 	if d < 10*time.Second {
 		return d.Round(100 * time.Millisecond).String()
 	}
 	return d.Round(time.Second).String()
 }
 
-// Digest returns a hash of what an experiment runs: configurations, policies, traces and seeds. It does not depend on
+// digest returns a hash of what an experiment runs: configurations, policies, traces and seeds. It does not depend on
 // bands.
-func (e *Experiment) Digest() (string, error) {
+func (e *Experiment) digest() (string, error) {
 	data, err := yaml.Marshal(struct {
 		Config *yaml.Node
 		Runs   []Plan
@@ -132,10 +131,10 @@ func (e *Experiment) Digest() (string, error) {
 	return digest(data), err
 }
 
-// Findings compares a record with the current bands. It returns an error if the record has other runs or figures than
+// findings compares a record with the current bands. It returns an error if the record has other runs or figures than
 // the experiment.
-func (e *Experiment) Findings(r *Record) ([]Finding, error) {
-	now, err := e.Digest()
+func (e *Experiment) findings(r *Record) ([]Finding, error) {
+	now, err := e.digest()
 	if err != nil {
 		return nil, err
 	}
@@ -155,8 +154,8 @@ func (e *Experiment) Findings(r *Record) ([]Finding, error) {
 	return found, nil
 }
 
-// Count returns how many figures have a band, and how many of these are outside their bands.
-func Count(found []Finding) (checked, outside int) {
+// count returns how many figures have a band, and how many of these are outside their bands.
+func count(found []Finding) (checked, outside int) {
 	for _, f := range found {
 		if f.Verdict != Shown {
 			checked++

@@ -33,7 +33,7 @@ func TestSynergyReplay(t *testing.T) {
 
 func replayed(t *testing.T, e *Experiment, p *Plan) []metrics.JobResult {
 	t.Helper()
-	configs, err := e.Configs(p, testdata.Path(t, "."))
+	configs, err := e.configs(p, testdata.Path(t, "."))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -106,7 +106,7 @@ func (e *Experiment) simulations(data string) ([]simulation, error) {
 			all = append(all, simulation{plan: p})
 			continue
 		}
-		configs, err := e.Configs(p, data)
+		configs, err := e.configs(p, data)
 		if err != nil {
 			return nil, err
 		}
@@ -207,7 +207,7 @@ func (c *Check) row() string {
 	return c.Run.String()
 }
 
-func judge(b Band, ours float64, outside Verdict) Verdict {
+func judge(b band, ours float64, outside Verdict) Verdict {
 	switch {
 	case !b.Checked():
 		return Shown

@@ -51,7 +51,7 @@ func TestStudyErrors(t *testing.T) {
 		{"runs: [{name: a, policy: sia, study: {case: rounds, method: price, rounds: 1}}]", "a policy or a study"},
 		{"runs: [{name: a}]", "a policy or a study"},
 	} {
-		if _, err := Parse("x/y", []byte(tc.text)); err == nil || !strings.Contains(err.Error(), tc.want) {
+		if _, err := parse("x/y", []byte(tc.text)); err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%q: got error %v, want %q", tc.text, err, tc.want)
 		}
 	}

@@ -22,7 +22,7 @@ func SolveGavel(g *barrier.Program, level bool) *barrier.Solution {
 
 type form struct {
 	g       *barrier.Program
-	program Program
+	program program
 	first   []int // of each job
 	cols    []cell
 }
@@ -31,14 +31,14 @@ type cell struct{ i, t int }
 
 func newForm(g *barrier.Program) *form {
 	f := &form{g: g, first: make([]int, len(g.Items))}
-	caps := make([]Row, len(g.Capacity))
+	caps := make([]row, len(g.Capacity))
 	for t, c := range g.Capacity {
 		caps[t].Right = c
 	}
 	for i := range g.Items {
 		it := &g.Items[i]
 		f.first[i] = len(f.cols)
-		all := Row{Right: 1}
+		all := row{Right: 1}
 		for t, size := range it.Size {
 			if size == 0 || g.Capacity[t] == 0 {
 				continue
@@ -50,7 +50,7 @@ func newForm(g *barrier.Program) *form {
 				cost = -it.Gain[t]
 			}
 			f.program.Cost = append(f.program.Cost, cost)
-			f.add(Row{Cols: []int{j}, Values: []float64{-1}})
+			f.add(row{Cols: []int{j}, Values: []float64{-1}})
 			all.Cols, all.Values = append(all.Cols, j), append(all.Values, 1)
 			caps[t].Cols, caps[t].Values = append(caps[t].Cols, j), append(caps[t].Values, size)
 		}
@@ -62,7 +62,7 @@ func newForm(g *barrier.Program) *form {
 	return f
 }
 
-func (f *form) add(r Row) {
+func (f *form) add(r row) {
 	if len(r.Cols) > 0 {
 		f.program.Rows = append(f.program.Rows, r)
 	}
@@ -74,7 +74,7 @@ func (f *form) needs(level int) {
 		if it.Least == 0 {
 			continue
 		}
-		row := Row{Right: -it.Least}
+		row := row{Right: -it.Least}
 		for j := f.first[i]; j < len(f.cols) && f.cols[j].i == i; j++ {
 			row.Cols, row.Values = append(row.Cols, j), append(row.Values, -it.Rate[f.cols[j].t])
 		}
@@ -89,7 +89,7 @@ func (f *form) needs(level int) {
 }
 
 func (f *form) solve() *barrier.Solution {
-	s := Solve(&f.program)
+	s := solve(&f.program)
 	out := &barrier.Solution{Objective: -s.Objective, Bound: -s.Bound, Iterations: s.Iterations, Feasible: s.Converged, Converged: s.Converged}
 	out.X = make([][]float64, len(f.g.Items))
 	for i := range out.X {

@@ -19,7 +19,7 @@ import (
 )
 
 // A Row is the constraint that the sum of Values times the columns Cols is at most Right. Columns are distinct.
-type Row struct {
+type row struct {
 	Cols   []int
 	Values []float64
 	Right  float64
@@ -27,9 +27,9 @@ type Row struct {
 
 // A Program is a linear program to minimise. Variables (columns) have no bounds of their own: write these as rows.
 // Every column must have an entry in at least one row of fewer than Long (16) entries.
-type Program struct {
+type program struct {
 	Cost []float64
-	Rows []Row
+	Rows []row
 }
 
 // The limits of Solve. Source: ECOS.
@@ -39,7 +39,7 @@ const (
 )
 
 // A Solution is the point at which Solve stopped.
-type Solution struct {
+type solution struct {
 	X          []float64
 	Duals      []float64 // multipliers of the rows
 	Objective  float64
@@ -48,12 +48,12 @@ type Solution struct {
 	Converged  bool // otherwise infeasible, or out of iterations
 }
 
-// Solve solves a linear program by the method of ECOS. It is deterministic and does not change p. An iteration costs
+// solve solves a linear program by the method of ECOS. It is deterministic and does not change p. An iteration costs
 // the number of columns times the sum of squared lengths of the rows shorter than Long.
-func Solve(p *Program) Solution {
+func solve(p *program) solution {
 	it := newIterate(p)
 	it.start()
-	out := Solution{}
+	out := solution{}
 	for out.Iterations = 0; out.Iterations < mostIterations; out.Iterations++ {
 		it.residuals()
 		if out.Converged = it.within(tolerance); out.Converged {
@@ -153,7 +153,7 @@ func inside(v []float64) {
 	}
 }
 
-func (t *iterate) unscale(out *Solution) {
+func (t *iterate) unscale(out *solution) {
 	out.X, out.Duals = make([]float64, len(t.x)), make([]float64, len(t.z))
 	for j := range t.x {
 		out.X[j] = t.x[j] / t.tau / t.colUnit[j]

@@ -20,7 +20,7 @@ type iterate struct {
 	saved point
 
 	c, h             []float64
-	rows             []Row
+	rows             []row
 	colUnit, rowUnit []float64
 
 	rx, rz         []float64 // residuals
@@ -32,11 +32,11 @@ type iterate struct {
 	system         system
 }
 
-func newIterate(p *Program) *iterate {
+func newIterate(p *program) *iterate {
 	n, m := len(p.Cost), len(p.Rows)
-	t := &iterate{c: append([]float64(nil), p.Cost...), h: make([]float64, m), rows: make([]Row, m)}
+	t := &iterate{c: append([]float64(nil), p.Cost...), h: make([]float64, m), rows: make([]row, m)}
 	for i, r := range p.Rows {
-		t.rows[i] = Row{Cols: r.Cols, Values: append([]float64(nil), r.Values...)}
+		t.rows[i] = row{Cols: r.Cols, Values: append([]float64(nil), r.Values...)}
 		t.h[i] = r.Right
 	}
 	vector := func(n int) []float64 { return make([]float64, n) }

@@ -4,9 +4,9 @@ import (
 	"slices"
 )
 
-// Long is the number of entries from which a row stays an equation of the linear system. Shorter rows are eliminated
+// long is the number of entries from which a row stays an equation of the linear system. Shorter rows are eliminated
 // from it.
-const Long = 16
+const long = 16
 
 // regular on the diagonals makes factors exist. It moves iterates by about 10⁻⁶. Source: ECOS.
 const regular = 7e-8
@@ -19,10 +19,10 @@ type system struct {
 	d, right []float64
 }
 
-func newSystem(n int, rows []Row) system {
+func newSystem(n int, rows []row) system {
 	y := system{n: n}
 	for i := range rows {
-		if len(rows[i].Cols) >= Long {
+		if len(rows[i].Cols) >= long {
 			y.long = append(y.long, i)
 		}
 	}
@@ -31,7 +31,7 @@ func newSystem(n int, rows []Row) system {
 		first[j] = j
 	}
 	for _, r := range rows {
-		if len(r.Cols) >= Long {
+		if len(r.Cols) >= long {
 			continue
 		}
 		for _, j := range r.Cols {
@@ -45,7 +45,7 @@ func newSystem(n int, rows []Row) system {
 	return y
 }
 
-func (y *system) factor(rows []Row, d []float64) {
+func (y *system) factor(rows []row, d []float64) {
 	y.d = d
 	for i := range d {
 		d[i] += regular
@@ -55,7 +55,7 @@ func (y *system) factor(rows []Row, d []float64) {
 		y.skyline.add(j, j, regular)
 	}
 	for i, r := range rows {
-		if len(r.Cols) >= Long {
+		if len(r.Cols) >= long {
 			continue
 		}
 		for a, j := range r.Cols {
@@ -75,13 +75,13 @@ func (y *system) factor(rows []Row, d []float64) {
 	y.skyline.factor()
 }
 
-func (y *system) solve(rows []Row, bx, bz, x, z []float64) {
+func (y *system) solve(rows []row, bx, bz, x, z []float64) {
 	copy(y.right, bx)
 	for l, i := range y.long {
 		y.right[y.n+l] = bz[i]
 	}
 	for i, r := range rows {
-		if len(r.Cols) >= Long {
+		if len(r.Cols) >= long {
 			continue
 		}
 		for a, j := range r.Cols {

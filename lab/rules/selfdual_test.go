@@ -11,13 +11,13 @@ import (
 
 // golden is a program of 20 jobs on 5 GPUs: fractions between 0 and 1 in gangs of
 // 1, 2 and 4, at 3, 10, 17, 24 and 31 steps a second.
-func golden() *Program {
-	p := &Program{Cost: make([]float64, 20)}
-	capacity := Row{Right: 5}
+func golden() *program {
+	p := &program{Cost: make([]float64, 20)}
+	capacity := row{Right: 5}
 	for j := range p.Cost {
 		p.Rows = append(p.Rows,
-			Row{Cols: []int{j}, Values: []float64{-1}},
-			Row{Cols: []int{j}, Values: []float64{1}, Right: 1})
+			row{Cols: []int{j}, Values: []float64{-1}},
+			row{Cols: []int{j}, Values: []float64{1}, Right: 1})
 		capacity.Cols, capacity.Values = append(capacity.Cols, j), append(capacity.Values, []float64{1, 2, 4}[j%3])
 	}
 	p.Rows = append(p.Rows, capacity)
@@ -27,10 +27,10 @@ func golden() *Program {
 func rate(j int) float64 { return float64(3 + 7*(j%5)) }
 
 // deadline adds that every job ends within so many seconds.
-func deadline(p *Program, seconds float64) *Program {
+func deadline(p *program, seconds float64) *program {
 	for j := range p.Cost {
 		left := float64(100*(1+j%7) + 900*(j%4))
-		p.Rows = append(p.Rows, Row{Cols: []int{j}, Values: []float64{-rate(j)}, Right: -left / seconds})
+		p.Rows = append(p.Rows, row{Cols: []int{j}, Values: []float64{-rate(j)}, Right: -left / seconds})
 	}
 	return p
 }
@@ -43,7 +43,7 @@ func TestSolve_ends_where_ECOS_does(t *testing.T) {
 	}
 	tests := []struct {
 		name       string
-		program    *Program
+		program    *program
 		iterations int
 		tolerance  float64
 		want       []float64
@@ -69,7 +69,7 @@ func TestSolve_ends_where_ECOS_does(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got := Solve(test.program)
+			got := solve(test.program)
 			if !got.Converged || got.Iterations != test.iterations {
 				t.Errorf("converged %v after %d iterations, want true after %d", got.Converged, got.Iterations, test.iterations)
 			}
@@ -83,7 +83,7 @@ func TestSolve_ends_where_ECOS_does(t *testing.T) {
 }
 
 func TestSolve_without_a_solution(t *testing.T) {
-	if s := Solve(deadline(golden(), 1000)); s.Converged {
+	if s := solve(deadline(golden(), 1000)); s.Converged {
 		t.Error("converged where nobody can end in time")
 	}
 }
@@ -94,17 +94,17 @@ func TestSolve_agrees_with_the_central_path(t *testing.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "items")
 		capacity := rapid.SampledFrom([]float64{1, 4, 30}).Draw(t, "capacity")
 		g := barrier.Program{Capacity: []float64{capacity}}
-		p := &Program{}
-		all := Row{Right: capacity}
+		p := &program{}
+		all := row{Right: capacity}
 		for j := range n {
 			size, gain := rapid.SampledFrom([]float64{1, 2, 8}).Draw(t, "size"), rapid.SampledFrom([]float64{1, 0.1, 30}).Draw(t, "gain")
 			g.Items = append(g.Items, barrier.Item{Size: []float64{size}, Rate: []float64{1}, Gain: []float64{gain}})
 			p.Cost = append(p.Cost, -gain)
-			p.Rows = append(p.Rows, Row{Cols: []int{j}, Values: []float64{-1}}, Row{Cols: []int{j}, Values: []float64{1}, Right: 1})
+			p.Rows = append(p.Rows, row{Cols: []int{j}, Values: []float64{-1}}, row{Cols: []int{j}, Values: []float64{1}, Right: 1})
 			all.Cols, all.Values = append(all.Cols, j), append(all.Values, size)
 		}
 		p.Rows = append(p.Rows, all)
-		want, got := g.Best(barrier.Settings{}), Solve(p)
+		want, got := g.Best(barrier.Settings{}), solve(p)
 		if !got.Converged || math.Abs(got.Objective+want.Objective) > 1e-5*(1+want.Objective) {
 			t.Fatalf("objective %v, converged %v, want %v", -got.Objective, got.Converged, want.Objective)
 		}
@@ -113,15 +113,15 @@ func TestSolve_agrees_with_the_central_path(t *testing.T) {
 
 // 900 jobs, as in Shockwave's largest run.
 func BenchmarkSolve(b *testing.B) {
-	p := &Program{}
-	all := Row{Right: 256}
+	p := &program{}
+	all := row{Right: 256}
 	for j := range 900 {
 		p.Cost = append(p.Cost, -rate(j))
-		p.Rows = append(p.Rows, Row{Cols: []int{j}, Values: []float64{-1}}, Row{Cols: []int{j}, Values: []float64{1}, Right: 1})
+		p.Rows = append(p.Rows, row{Cols: []int{j}, Values: []float64{-1}}, row{Cols: []int{j}, Values: []float64{1}, Right: 1})
 		all.Cols, all.Values = append(all.Cols, j), append(all.Values, float64(1+j%4))
 	}
 	p.Rows = append(p.Rows, all)
 	for b.Loop() {
-		Solve(p)
+		solve(p)
 	}
 }

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// IterationsPerPoint is the number of training iterations averaged at each CPU count. Source: Synergy §3.1.
-const IterationsPerPoint = 50
+// iterationsPerPoint is the number of training iterations averaged at each CPU count. Source: Synergy §3.1.
+const iterationsPerPoint = 50
 
-// CPUImprovement is the relative gain in throughput between two CPU counts from which the counts in between are
+// cpuImprovement is the relative gain in throughput between two CPU counts from which the counts in between are
 // measured, too. Source: Synergy §3.1 ("say 10%").
-const CPUImprovement = 0.1
+const cpuImprovement = 0.1
 
 // sparePoints is the number of points in addition to a plain binary search.
 const sparePoints = 3
@@ -20,14 +20,14 @@ const sparePoints = 3
 // A CPUSearch chooses the CPU counts at which to measure a job with all the memory of a node (optimistic profiling).
 // Measure at the count from Next, pass the result to Learn, and repeat until Next returns false.
 //
-// The search starts with all CPUs of a node and halves ranges. If the middle of a range is less than CPUImprovement
+// The search starts with all CPUs of a node and halves ranges. If the middle of a range is less than cpuImprovement
 // slower than its upper end, the search continues only in the lower half; otherwise in both. The lowest range starts at
 // 0 CPUs with throughput 0. A search takes at most CPUPoints points: 8 for 24 CPUs, as in the paper. Source: Synergy
 // §3.1.
 //
 // Deviation: the paper continues in one of the halves. Here the next range is the one in which a straight line may be
 // furthest from the curve, because a curve over all CPU counts is wanted. A middle may be on the line by chance, so no
-// range counts as straighter than CPUImprovement.
+// range counts as straighter than cpuImprovement.
 type CPUSearch struct {
 	points []cpuPoint // by ascending CPUs
 	most   int
@@ -59,8 +59,8 @@ func (s *CPUSearch) Next() (cpus int, ok bool) {
 	before, most := cpuPoint{}, 0.0
 	for _, p := range s.points {
 		gain := 1 - before.rate/p.rate // NaN at a rate of 0
-		doubt := (p.bend + CPUImprovement) * gain
-		if p.cpus-before.cpus > 1 && gain > CPUImprovement && doubt > most {
+		doubt := (p.bend + cpuImprovement) * gain
+		if p.cpus-before.cpus > 1 && gain > cpuImprovement && doubt > most {
 			cpus, most = (before.cpus+p.cpus)/2, doubt
 		}
 		before = p
@@ -90,7 +90,7 @@ func (s *CPUSearch) Learn(cpus int, rate float64) {
 func CPUProfileCost(iterations ...time.Duration) time.Duration {
 	total := time.Duration(0)
 	for _, it := range iterations {
-		total += IterationsPerPoint * it
+		total += iterationsPerPoint * it
 	}
 	return total
 }

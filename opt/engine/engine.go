@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/opt/mmkp"
 )
 
-// ErrNoItem is returned for an item number that was never set or whose item was removed.
-var ErrNoItem = errors.New("no such item")
+// errNoItem is returned for an item number that was never set or whose item was removed.
+var errNoItem = errors.New("no such item")
 
 // An Engine chooses one option for each item, in every round, within capacities that the items share. Its memory
 // grows with the largest item number.
@@ -129,7 +129,7 @@ func (b *book) set(i int, it mmkp.Item) error {
 
 func (b *book) adjust(i int, a mmkp.Adjustment) error {
 	if !b.has(i) {
-		return ErrNoItem
+		return errNoItem
 	}
 	e := &b.entries[i]
 	if err := a.Check(); err != nil {
@@ -144,7 +144,7 @@ func (b *book) adjust(i int, a mmkp.Adjustment) error {
 
 func (b *book) remove(i int) error {
 	if !b.has(i) {
-		return ErrNoItem
+		return errNoItem
 	}
 	b.entries[i] = entry{choices: b.entries[i].choices[:0]}
 	return nil

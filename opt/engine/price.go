@@ -49,14 +49,14 @@ func (e *price) Set(i int, it mmkp.Item) error {
 
 func (e *price) Adjust(i int, a mmkp.Adjustment) error {
 	if !e.has(i) {
-		return ErrNoItem
+		return errNoItem
 	}
 	return e.program.Adjust(e.ids[i], a)
 }
 
 func (e *price) Remove(i int) error {
 	if !e.has(i) {
-		return ErrNoItem
+		return errNoItem
 	}
 	id := e.ids[i]
 	e.ids[i] = mmkp.ItemID{}

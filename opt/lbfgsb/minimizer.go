@@ -2,8 +2,8 @@ package lbfgsb
 
 import "math"
 
-// Options are the conditions under which a search stops; 0 means the default.
-type Options struct {
+// options are the conditions under which a search stops; 0 means the default.
+type options struct {
 	// Decrease stops the search when an iteration lowers f by at most this fraction of max(|f before|, |f after|,
 	// 1). Default 1e-9; negative: never.
 	Decrease float64
@@ -19,7 +19,7 @@ type Options struct {
 	Trials int
 }
 
-func (o Options) withDefaults() Options {
+func (o options) withDefaults() options {
 	if o.Decrease == 0 {
 		o.Decrease = 1e-9
 	}
@@ -42,46 +42,46 @@ func (o Options) withDefaults() Options {
 }
 
 // A Status is the reason why a search stopped.
-type Status uint8
+type status uint8
 
 const (
-	// SmallGradient means that the gradient inside the box is almost zero: a local minimum.
-	SmallGradient Status = iota
-	// SmallDecrease means that an iteration lowered the function by less than Options.Decrease.
-	SmallDecrease
-	// NoProgress means that no step along the steepest descent lowered the function.
-	NoProgress
-	// OutOfIterations means that the limit Options.Iterations was reached.
-	OutOfIterations
-	// OutOfEvaluations means that the limit Options.Evaluations was reached.
-	OutOfEvaluations
-	// NotFinite means that the function or its gradient was infinite or NaN. The result is the previous point.
-	NotFinite
+	// smallGradient means that the gradient inside the box is almost zero: a local minimum.
+	smallGradient status = iota
+	// smallDecrease means that an iteration lowered the function by less than Options.Decrease.
+	smallDecrease
+	// noProgress means that no step along the steepest descent lowered the function.
+	noProgress
+	// outOfIterations means that the limit Options.Iterations was reached.
+	outOfIterations
+	// outOfEvaluations means that the limit Options.Evaluations was reached.
+	outOfEvaluations
+	// notFinite means that the function or its gradient was infinite or NaN. The result is the previous point.
+	notFinite
 )
 
 var statusNames = [...]string{
 	"small gradient", "small decrease", "no progress", "out of iterations", "out of evaluations", "not finite",
 }
 
-func (s Status) String() string { return statusNames[s] }
+func (s status) String() string { return statusNames[s] }
 
 // A Result is the value at which a search stopped, and why it stopped.
-type Result struct {
+type result struct {
 	F           float64
 	Iterations  int
 	Evaluations int
-	Status      Status
+	Status      status
 }
 
 // A Func is a function to minimise: it returns its value at x and writes its gradient to grad. It must not keep
 // the slices or change x.
-type Func func(x, grad []float64) float64
+type function func(x, grad []float64) float64
 
 // A Minimizer runs searches and reuses their memory. The zero value is ready to use.
-type Minimizer struct {
+type minimizer struct {
 	n            int
-	f            Func
-	o            Options
+	f            function
+	o            options
 	lower, upper []float64
 	constrained  bool
 	boxed        bool
@@ -111,7 +111,7 @@ const epsilon = 0x1p-52
 
 // Minimize searches from x for a local minimum of f between lower and upper, and writes it to x. f must be continuously
 // differentiable; it is called only inside this box. Minimize panics if lengths differ or the box is empty.
-func (m *Minimizer) Minimize(x, lower, upper []float64, f Func, o Options) Result {
+func (m *minimizer) Minimize(x, lower, upper []float64, f function, o options) result {
 	if len(x) != len(lower) || len(x) != len(upper) {
 		panic(lengthMismatch)
 	}
@@ -120,10 +120,10 @@ func (m *Minimizer) Minimize(x, lower, upper []float64, f Func, o Options) Resul
 	status := m.run()
 	copy(x, m.x)
 	m.f, m.lower, m.upper = nil, nil, nil
-	return Result{F: m.value, Iterations: m.iteration, Evaluations: m.evaluated, Status: status}
+	return result{F: m.value, Iterations: m.iteration, Evaluations: m.evaluated, Status: status}
 }
 
-func (m *Minimizer) start(x, lower, upper []float64, o Options) {
+func (m *minimizer) start(x, lower, upper []float64, o options) {
 	m.o, m.lower, m.upper = o, lower, upper
 	m.evaluated, m.iteration = 0, 0
 	m.size(len(x))
@@ -139,7 +139,7 @@ func (m *Minimizer) start(x, lower, upper []float64, o Options) {
 	}
 }
 
-func (m *Minimizer) size(n int) {
+func (m *minimizer) size(n int) {
 	if n == m.n && m.x != nil {
 		return
 	}
@@ -161,17 +161,17 @@ func resize(v []float64, n int) []float64 {
 	return v[:n]
 }
 
-func (m *Minimizer) clamp(i int, x float64) float64 {
+func (m *minimizer) clamp(i int, x float64) float64 {
 	return min(max(x, m.lower[i]), m.upper[i])
 }
 
-func (m *Minimizer) run() Status {
+func (m *minimizer) run() status {
 	m.value = m.evaluate(m.x, m.grad)
 	if !finite(m.value, m.grad) {
-		return NotFinite
+		return notFinite
 	}
 	if m.projectedGradient() <= m.o.Gradient {
-		return SmallGradient
+		return smallGradient
 	}
 	for {
 		m.cauchy()
@@ -182,10 +182,10 @@ func (m *Minimizer) run() Status {
 		before := m.value
 		switch m.search() {
 		case broken:
-			return NotFinite
+			return notFinite
 		case failed:
 			if m.hessian.count == 0 {
-				return NoProgress
+				return noProgress
 			}
 			m.hessian.forget()
 			continue
@@ -197,22 +197,22 @@ func (m *Minimizer) run() Status {
 	}
 }
 
-func (m *Minimizer) done(before float64) (Status, bool) {
+func (m *minimizer) done(before float64) (status, bool) {
 	m.iteration++
 	switch {
 	case m.projectedGradient() <= m.o.Gradient:
-		return SmallGradient, true
+		return smallGradient, true
 	case before-m.value <= m.o.Decrease*max(math.Abs(before), math.Abs(m.value), 1):
-		return SmallDecrease, true
+		return smallDecrease, true
 	case m.iteration >= m.o.Iterations:
-		return OutOfIterations, true
+		return outOfIterations, true
 	case m.evaluated >= m.o.Evaluations:
-		return OutOfEvaluations, true
+		return outOfEvaluations, true
 	}
 	return 0, false
 }
 
-func (m *Minimizer) evaluate(x, grad []float64) float64 {
+func (m *minimizer) evaluate(x, grad []float64) float64 {
 	m.evaluated++
 	return m.f(x, grad)
 }
@@ -225,7 +225,7 @@ func finite(value float64, grad []float64) bool {
 	return sum == 0
 }
 
-func (m *Minimizer) projectedGradient() float64 {
+func (m *minimizer) projectedGradient() float64 {
 	norm := 0.0
 	for i, x := range m.x {
 		norm = max(norm, math.Abs(m.clamp(i, x-m.grad[i])-x))

@@ -65,25 +65,25 @@ func repeat(n int, pattern ...float64) []float64 {
 func TestMinimize_counts_as_the_published_code(t *testing.T) {
 	for _, c := range []struct {
 		name             string
-		f                Func
+		f                function
 		x, lower, upper  []float64
 		value            float64
 		iterations, used int
-		status           Status
+		status           status
 	}{
-		{"Rosenbrock", rosenbrock, []float64{-1.2, 1}, repeat(2, -inf), repeat(2, inf), 0, 36, 44, SmallDecrease},
-		{"Rosenbrock of five", rosenbrock, []float64{-1.2, 1, -1, 2, 0.5}, repeat(5, -inf), repeat(5, inf), 0, 46, 49, SmallGradient},
-		{"wall x at most 0.5", rosenbrock, []float64{-1.2, 1}, repeat(2, -inf), []float64{0.5, inf}, 0.25, 20, 29, SmallGradient},
-		{"wall y at least 1.5", rosenbrock, []float64{-1.2, 1}, []float64{-inf, 1.5}, repeat(2, inf), 4.941229317989187, 4, 6, SmallGradient},
-		{"every variable in a box", rosenbrock, []float64{-1.2, 1}, []float64{-1.5, -1}, []float64{0.8, 2}, 0.04, 30, 41, SmallGradient},
-		{"one pinned, start outside", rosenbrock, []float64{-1.2, 1, 0.7}, []float64{-inf, 0.5, -inf}, []float64{inf, 0.5, inf}, 3.149537437432529, 9, 12, SmallGradient},
-		{"Beale", beale, []float64{1, 1}, repeat(2, -inf), repeat(2, inf), 0, 15, 16, SmallGradient},
-		{"Beale in a box", beale, []float64{1, 1}, []float64{0, -4}, []float64{2.5, 4}, 0.0727000506535338, 10, 14, SmallGradient},
-		{"chained, half the variables at a wall", chained, repeat(25, 3), repeat(25, 1, -100), repeat(25, 100), 0, 24, 29, SmallDecrease},
+		{"Rosenbrock", rosenbrock, []float64{-1.2, 1}, repeat(2, -inf), repeat(2, inf), 0, 36, 44, smallDecrease},
+		{"Rosenbrock of five", rosenbrock, []float64{-1.2, 1, -1, 2, 0.5}, repeat(5, -inf), repeat(5, inf), 0, 46, 49, smallGradient},
+		{"wall x at most 0.5", rosenbrock, []float64{-1.2, 1}, repeat(2, -inf), []float64{0.5, inf}, 0.25, 20, 29, smallGradient},
+		{"wall y at least 1.5", rosenbrock, []float64{-1.2, 1}, []float64{-inf, 1.5}, repeat(2, inf), 4.941229317989187, 4, 6, smallGradient},
+		{"every variable in a box", rosenbrock, []float64{-1.2, 1}, []float64{-1.5, -1}, []float64{0.8, 2}, 0.04, 30, 41, smallGradient},
+		{"one pinned, start outside", rosenbrock, []float64{-1.2, 1, 0.7}, []float64{-inf, 0.5, -inf}, []float64{inf, 0.5, inf}, 3.149537437432529, 9, 12, smallGradient},
+		{"Beale", beale, []float64{1, 1}, repeat(2, -inf), repeat(2, inf), 0, 15, 16, smallGradient},
+		{"Beale in a box", beale, []float64{1, 1}, []float64{0, -4}, []float64{2.5, 4}, 0.0727000506535338, 10, 14, smallGradient},
+		{"chained, half the variables at a wall", chained, repeat(25, 3), repeat(25, 1, -100), repeat(25, 100), 0, 24, 29, smallDecrease},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var m Minimizer
-			r := m.Minimize(c.x, c.lower, c.upper, c.f, Options{})
+			var m minimizer
+			r := m.Minimize(c.x, c.lower, c.upper, c.f, options{})
 			if math.Abs(r.F-c.value) > 1e-9 {
 				t.Errorf("value %g, want %g", r.F, c.value)
 			}
@@ -141,7 +141,7 @@ func drawProblem(t *rapid.T) *problem {
 // At the minimum of a convex problem, and only there, no entry of the gradient
 // pulls into the box.
 func TestMinimize_finds_the_minimum_of_quadratics(t *testing.T) {
-	var m Minimizer
+	var m minimizer
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawProblem(t)
 		inside := func(x, grad []float64) float64 {
@@ -152,7 +152,7 @@ func TestMinimize_finds_the_minimum_of_quadratics(t *testing.T) {
 			}
 			return p.value(x, grad)
 		}
-		r := m.Minimize(p.x, p.lower, p.upper, inside, Options{Decrease: -1, Gradient: 1e-6})
+		r := m.Minimize(p.x, p.lower, p.upper, inside, options{Decrease: -1, Gradient: 1e-6})
 		grad := make([]float64, len(p.x))
 		if f := p.value(p.x, grad); f != r.F {
 			t.Errorf("value %g at the point returned, want %g", f, r.F)
@@ -167,11 +167,11 @@ func TestMinimize_finds_the_minimum_of_quadratics(t *testing.T) {
 }
 
 func TestMinimize_leaves_pinned_variables(t *testing.T) {
-	var m Minimizer
+	var m minimizer
 	x := []float64{7, 7, 7}
 	pins := []float64{1, 2, 3}
-	r := m.Minimize(x, pins, pins, rosenbrock, Options{})
-	if x[0] != 1 || x[1] != 2 || x[2] != 3 || r.Status != SmallGradient || r.Evaluations != 1 || r.F != 201 {
+	r := m.Minimize(x, pins, pins, rosenbrock, options{})
+	if x[0] != 1 || x[1] != 2 || x[2] != 3 || r.Status != smallGradient || r.Evaluations != 1 || r.F != 201 {
 		t.Errorf("got %v, %+v", x, r)
 	}
 }
@@ -183,7 +183,7 @@ func TestMinimize_stops_where_the_function_is_not_finite(t *testing.T) {
 			from  int // evaluation that goes wrong
 			value bool
 		}{{"value at the start", 1, true}, {"gradient at the start", 1, false}, {"value later", 6, true}, {"gradient later", 6, false}} {
-			var m Minimizer
+			var m minimizer
 			calls := 0
 			f := func(x, grad []float64) float64 {
 				v := rosenbrock(x, grad)
@@ -197,8 +197,8 @@ func TestMinimize_stops_where_the_function_is_not_finite(t *testing.T) {
 				return v
 			}
 			x, grad := []float64{-1.2, 1}, make([]float64, 2)
-			r := m.Minimize(x, repeat(2, -inf), repeat(2, inf), f, Options{})
-			if r.Status != NotFinite || r.Evaluations != c.from {
+			r := m.Minimize(x, repeat(2, -inf), repeat(2, inf), f, options{})
+			if r.Status != notFinite || r.Evaluations != c.from {
 				t.Errorf("%g as %s: %+v", bad, c.name, r)
 			}
 			if c.from > 1 && (r.F != rosenbrock(x, grad) || r.F > 24.2) {
@@ -227,19 +227,19 @@ func TestMinimize_ends_where_it_cannot_succeed(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		f    Func
-		o    Options
-		want []Status
+		f    function
+		o    options
+		want []status
 	}{
-		{"kinks", kink, Options{}, []Status{SmallDecrease, NoProgress}},
-		{"a wrong gradient", uphill, Options{}, []Status{NoProgress}},
-		{"no minimum", slide, Options{Iterations: 30, Decrease: -1}, []Status{OutOfIterations, NotFinite}},
-		{"few iterations", rosenbrock, Options{Iterations: 3}, []Status{OutOfIterations}},
-		{"few evaluations", rosenbrock, Options{Evaluations: 10}, []Status{OutOfEvaluations}},
-		{"one trial a search", rosenbrock, Options{Trials: 1}, []Status{NoProgress}},
+		{"kinks", kink, options{}, []status{smallDecrease, noProgress}},
+		{"a wrong gradient", uphill, options{}, []status{noProgress}},
+		{"no minimum", slide, options{Iterations: 30, Decrease: -1}, []status{outOfIterations, notFinite}},
+		{"few iterations", rosenbrock, options{Iterations: 3}, []status{outOfIterations}},
+		{"few evaluations", rosenbrock, options{Evaluations: 10}, []status{outOfEvaluations}},
+		{"one trial a search", rosenbrock, options{Trials: 1}, []status{noProgress}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var m Minimizer
+			var m minimizer
 			x := []float64{-1.2, 1}
 			r := m.Minimize(x, repeat(2, -inf), repeat(2, inf), c.f, c.o)
 			if !slices.Contains(c.want, r.Status) {
@@ -253,12 +253,12 @@ func TestMinimize_ends_where_it_cannot_succeed(t *testing.T) {
 }
 
 func TestMinimize_gives_what_fresh_memory_gives(t *testing.T) {
-	var kept Minimizer
+	var kept minimizer
 	for _, n := range []int{3, 8, 2, 5} {
-		var fresh Minimizer
+		var fresh minimizer
 		x, y := repeat(n, -1.2, 1), repeat(n, -1.2, 1)
-		a := kept.Minimize(x, repeat(n, -2), repeat(n, 0.9, 3), rosenbrock, Options{Pairs: n})
-		b := fresh.Minimize(y, repeat(n, -2), repeat(n, 0.9, 3), rosenbrock, Options{Pairs: n})
+		a := kept.Minimize(x, repeat(n, -2), repeat(n, 0.9, 3), rosenbrock, options{Pairs: n})
+		b := fresh.Minimize(y, repeat(n, -2), repeat(n, 0.9, 3), rosenbrock, options{Pairs: n})
 		if a != b {
 			t.Errorf("%d variables: %+v, want %+v", n, a, b)
 		}
@@ -266,16 +266,16 @@ func TestMinimize_gives_what_fresh_memory_gives(t *testing.T) {
 	x, lower, upper := repeat(5, 0), repeat(5, -2), repeat(5, 2)
 	if n := testing.AllocsPerRun(5, func() {
 		clear(x)
-		kept.Minimize(x, lower, upper, rosenbrock, Options{Pairs: 5})
+		kept.Minimize(x, lower, upper, rosenbrock, options{Pairs: 5})
 	}); n != 0 {
 		t.Errorf("%g allocations", n)
 	}
 }
 
 func TestMinimize_panics_on_mistakes(t *testing.T) {
-	for want, f := range map[string]func(m *Minimizer){
-		lengthMismatch: func(m *Minimizer) { m.Minimize(repeat(2, 0), repeat(1, 0), repeat(2, 1), rosenbrock, Options{}) },
-		emptyBox:       func(m *Minimizer) { m.Minimize(repeat(2, 0), repeat(2, 1), repeat(2, 0), rosenbrock, Options{}) },
+	for want, f := range map[string]func(m *minimizer){
+		lengthMismatch: func(m *minimizer) { m.Minimize(repeat(2, 0), repeat(1, 0), repeat(2, 1), rosenbrock, options{}) },
+		emptyBox:       func(m *minimizer) { m.Minimize(repeat(2, 0), repeat(2, 1), repeat(2, 0), rosenbrock, options{}) },
 	} {
 		func() {
 			defer func() {
@@ -283,7 +283,7 @@ func TestMinimize_panics_on_mistakes(t *testing.T) {
 					t.Errorf("got %q, want %q", got, want)
 				}
 			}()
-			f(new(Minimizer))
+			f(new(minimizer))
 		}()
 	}
 }
@@ -291,7 +291,7 @@ func TestMinimize_panics_on_mistakes(t *testing.T) {
 // On kinks there is no theory; yet the search ends, in the box, no higher than
 // it began, by line searches that fail and models that are forgotten.
 func TestMinimize_survives_kinks(t *testing.T) {
-	var m Minimizer
+	var m minimizer
 	rapid.Check(t, func(t *rapid.T) {
 		entry := rapid.Float64Range(-2, 2)
 		n := rapid.IntRange(1, 5).Draw(t, "n")
@@ -319,8 +319,8 @@ func TestMinimize_survives_kinks(t *testing.T) {
 			return sum
 		}
 		first := f(x, grad)
-		r := m.Minimize(x, repeat(n, -2), repeat(n, inf, 1.5), f, Options{Decrease: 1e-12})
-		if r.Status == NotFinite || r.Status == OutOfEvaluations || r.Status == OutOfIterations {
+		r := m.Minimize(x, repeat(n, -2), repeat(n, inf, 1.5), f, options{Decrease: 1e-12})
+		if r.Status == notFinite || r.Status == outOfEvaluations || r.Status == outOfIterations {
 			t.Errorf("ended with %v", r.Status)
 		}
 		if r.F > first {
@@ -334,7 +334,7 @@ func TestMinimize_survives_kinks(t *testing.T) {
 
 func TestStatus_names(t *testing.T) {
 	seen := map[string]bool{}
-	for s := SmallGradient; s <= NotFinite; s++ {
+	for s := smallGradient; s <= notFinite; s++ {
 		if name := s.String(); name == "" || seen[name] {
 			t.Errorf("status %d is called %q", s, name)
 		}

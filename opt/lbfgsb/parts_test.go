@@ -102,7 +102,7 @@ func TestTrial_ends_with_sufficient_decrease(t *testing.T) {
 // Where the projection of the model's minimiser points uphill, the step ends
 // at the first wall instead, on the way from the Cauchy point.
 func TestBend_cuts_a_step_that_would_turn_uphill(t *testing.T) {
-	m := Minimizer{
+	m := minimizer{
 		n: 2, lower: []float64{0, -1}, upper: []float64{inf, 1},
 		x: []float64{1, 0}, grad: []float64{1, -10},
 	}

@@ -15,7 +15,7 @@ const (
 const longest = 1e10
 
 // search walks from x towards target, or changes nothing. Source: Byrd et al. §6.
-func (m *Minimizer) search() outcome {
+func (m *minimizer) search() outcome {
 	for i := range m.dir {
 		m.dir[i] = m.target[i] - m.x[i]
 	}
@@ -40,7 +40,7 @@ func (m *Minimizer) search() outcome {
 	return failed
 }
 
-func (m *Minimizer) firstStep() (first, most float64) {
+func (m *minimizer) firstStep() (first, most float64) {
 	most = longest
 	if m.constrained && m.iteration == 0 {
 		most = 1
@@ -56,7 +56,7 @@ func (m *Minimizer) firstStep() (first, most float64) {
 	return min(first, most), most
 }
 
-func (m *Minimizer) place(step float64) {
+func (m *minimizer) place(step float64) {
 	if step == 1 {
 		copy(m.trial, m.target)
 		return
@@ -67,7 +67,7 @@ func (m *Minimizer) place(step float64) {
 }
 
 // accept moves to the trial; before and after are slopes. A pair without curvature is ignored.
-func (m *Minimizer) accept(value, step, before, after float64) {
+func (m *minimizer) accept(value, step, before, after float64) {
 	ys, least := (after-before)*step, -epsilon*before*step
 	if ys > least {
 		for i := range m.dir {
@@ -83,8 +83,8 @@ func (m *Minimizer) accept(value, step, before, after float64) {
 // WithTolerance returns a function that minimises f between low and high, starting from x, and writes the final point
 // to x. tolerance is the limit for both Options.Decrease and Options.Gradient, as in SciPy.
 func WithTolerance() func(x, low, high []float64, f func(x, grad []float64) float64, tolerance float64) {
-	var m Minimizer
+	var m minimizer
 	return func(x, low, high []float64, f func(x, grad []float64) float64, tolerance float64) {
-		m.Minimize(x, low, high, f, Options{Decrease: tolerance, Gradient: tolerance})
+		m.Minimize(x, low, high, f, options{Decrease: tolerance, Gradient: tolerance})
 	}
 }

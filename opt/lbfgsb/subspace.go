@@ -6,7 +6,7 @@ import (
 
 // subspace moves target on to the model's minimum over the free variables in the box; false if rounding leaves
 // none. Source: Byrd et al. §5; Morales and Nocedal §2.
-func (m *Minimizer) subspace() bool {
+func (m *minimizer) subspace() bool {
 	free := m.index[:0]
 	for i := range m.free {
 		if m.free[i] {
@@ -25,7 +25,7 @@ func (m *Minimizer) subspace() bool {
 	return true
 }
 
-func (m *Minimizer) force(free []int, out []float64) {
+func (m *minimizer) force(free []int, out []float64) {
 	moved := m.work[1]
 	for i := range moved {
 		moved[i] = m.target[i] - m.x[i]
@@ -36,7 +36,7 @@ func (m *Minimizer) force(free []int, out []float64) {
 }
 
 // solve solves B step = rhs in the free variables, by Cholesky's LL'.
-func (m *Minimizer) solve(free []int, rhs []float64) bool {
+func (m *minimizer) solve(free []int, rhs []float64) bool {
 	n := len(free)
 	for r, i := range free {
 		b, row := m.hessian.row(i), m.factor[r*n:(r+1)*n]
@@ -62,7 +62,7 @@ func (m *Minimizer) solve(free []int, rhs []float64) bool {
 }
 
 // bend adds the step and projects into the box. If that points uphill, it cuts the step at the first wall.
-func (m *Minimizer) bend(free []int, step []float64) {
+func (m *minimizer) bend(free []int, step []float64) {
 	cauchy := m.work[1]
 	copy(cauchy, m.target)
 	bent := false
@@ -83,7 +83,7 @@ func (m *Minimizer) bend(free []int, step []float64) {
 	}
 }
 
-func (m *Minimizer) cut(free []int, step []float64) {
+func (m *minimizer) cut(free []int, step []float64) {
 	share, wall := 1.0, -1
 	for r, i := range free {
 		if room := m.room(i, m.target[i], step[r]); room < share {
@@ -100,7 +100,7 @@ func (m *Minimizer) cut(free []int, step []float64) {
 	}
 }
 
-func (m *Minimizer) room(i int, x, d float64) float64 {
+func (m *minimizer) room(i int, x, d float64) float64 {
 	switch {
 	case d < 0:
 		return max(0, (m.lower[i]-x)/d)
@@ -113,7 +113,7 @@ func (m *Minimizer) room(i int, x, d float64) float64 {
 // cauchy sets target to the generalised Cauchy point, the first local minimum of the model on the path t ↦ P(x − t
 // g), and free to the variables not at a wall there. On each straight piece of the path the model is a parabola in
 // t. Source: Byrd et al. §4.
-func (m *Minimizer) cauchy() {
+func (m *minimizer) cauchy() {
 	copy(m.target, m.x)
 	if !m.constrained && m.hessian.count > 0 {
 		for i := range m.free {
@@ -145,7 +145,7 @@ func (m *Minimizer) cauchy() {
 }
 
 // descend sets d to −g for free variables, and meets to the times of their walls.
-func (m *Minimizer) descend(d, meets []float64) {
+func (m *minimizer) descend(d, meets []float64) {
 	for i, g := range m.grad {
 		wall := m.lower[i]
 		if g < 0 {
@@ -160,7 +160,7 @@ func (m *Minimizer) descend(d, meets []float64) {
 	}
 }
 
-func (m *Minimizer) nextWall(d, meets []float64) (int, float64) {
+func (m *minimizer) nextWall(d, meets []float64) (int, float64) {
 	wall, next := -1, math.Inf(1)
 	for i, t := range meets {
 		if d[i] != 0 && t < next {
@@ -170,7 +170,7 @@ func (m *Minimizer) nextWall(d, meets []float64) (int, float64) {
 	return wall, next
 }
 
-func (m *Minimizer) move(d []float64, time float64) {
+func (m *minimizer) move(d []float64, time float64) {
 	if !(time > 0) {
 		return
 	}
@@ -181,7 +181,7 @@ func (m *Minimizer) move(d []float64, time float64) {
 	}
 }
 
-func (m *Minimizer) stop(i int, d []float64) {
+func (m *minimizer) stop(i int, d []float64) {
 	m.target[i] = m.lower[i]
 	if d[i] > 0 {
 		m.target[i] = m.upper[i]

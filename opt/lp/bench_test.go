@@ -94,7 +94,7 @@ func BenchmarkProblem(b *testing.B) {
 	b.Run("do=reduced-costs", func(b *testing.B) {
 		y := make([]float64, f.p.RowSlots())
 		for b.Loop() {
-			ReducedCosts(f.p, y)
+			reducedCosts(f.p, y)
 		}
 	})
 	b.Run("do=copy", func(b *testing.B) {

@@ -9,21 +9,21 @@ import "math"
 func Bound(p *Problem, y []float64) float64 {
 	implied := p.impliedBounds()
 	b := p.lagrangian(y, implied)
-	return max(b, p.lagrangian(Tighten(p, y), implied))
+	return max(b, p.lagrangian(tighten(p, y), implied))
 }
 
-// Tighten corrects row multipliers y that are slightly inaccurate, and returns multipliers that prove a better bound. A
+// tighten corrects row multipliers y that are slightly inaccurate, and returns multipliers that prove a better bound. A
 // small negative reduced cost lowers the bound for every unit of its column. If only packing rows (without negative
 // coefficients) limit the column, Tighten adds the cost to the multiplier of the cheapest such row. All columns of this
 // row then lower the bound together only as much as the worst of them.
-func Tighten(p *Problem, y []float64) []float64 {
+func tighten(p *Problem, y []float64) []float64 {
 	better := make([]float64, len(y))
 	for i, v := range y {
 		better[i] = p.effective(i, v)
 	}
 	packing := p.packingRows()
 	more := make([]float64, len(y))
-	for j, d := range ReducedCosts(p, better) {
+	for j, d := range reducedCosts(p, better) {
 		if d >= 0 {
 			continue
 		}
@@ -85,7 +85,7 @@ func (p *Problem) lagrangian(y []float64, implied ranges) float64 {
 			total += v * p.side[i].up
 		}
 	}
-	for j, d := range ReducedCosts(p, clean) {
+	for j, d := range reducedCosts(p, clean) {
 		switch {
 		case !p.HasCol(j):
 		case d > 0 && (implied.low[j] > -Inf || p.significant(j, d, clean)):

@@ -26,8 +26,8 @@ func Objective(p *Problem, x []float64) float64 {
 	return total
 }
 
-// ReducedCosts returns the reduced cost c - A'y of each column, by column index; 0 at unused indices.
-func ReducedCosts(p *Problem, y []float64) []float64 {
+// reducedCosts returns the reduced cost c - A'y of each column, by column index; 0 at unused indices.
+func reducedCosts(p *Problem, y []float64) []float64 {
 	d := make([]float64, p.ColSlots())
 	for j, c := range p.cost {
 		rows, values := p.Entries(j)
@@ -69,7 +69,7 @@ func finiteOr(x, otherwise float64) float64 {
 // requires a finite limit of its column or row, although the limit is infinite.
 func DualResidual(p *Problem, y []float64) float64 {
 	worst := 0.0
-	for j, d := range ReducedCosts(p, y) {
+	for j, d := range reducedCosts(p, y) {
 		if p.HasCol(j) && !(d >= 0 && p.low[j] > -Inf) && !(d <= 0 && p.up[j] < Inf) {
 			worst = max(worst, math.Abs(d)/(1+math.Abs(p.cost[j])))
 		}

@@ -39,8 +39,7 @@ type Solution struct {
 // maxTotal bounds the sum of costs: multiples stay below 2⁶².
 const maxTotal = 1 << 60
 
-// Validate returns all errors in the problem.
-func (p *Problem) Validate() error {
+func (p *Problem) validate() error {
 	var bad []error
 	if p.Pick < 0 || p.Pick > len(p.Sets) {
 		bad = append(bad, fmt.Errorf("pick %d sets, want 0 to %d", p.Pick, len(p.Sets)))

@@ -33,7 +33,7 @@ type step struct {
 // If exact search does not finish within a quarter of the steps, half of the steps go to simulated annealing. In all,
 // it visits about o.MaxSteps edges, plus Pick times the number of sets.
 func Solve(p *Problem, o Options) (*Solution, error) {
-	if err := p.Validate(); err != nil {
+	if err := p.validate(); err != nil {
 		return nil, err
 	}
 	s := newSearcher(p, o)

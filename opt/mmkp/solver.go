@@ -31,8 +31,7 @@ type Options struct {
 // of thousands in a few milliseconds.
 func DefaultOptions() Options { return Options{MaxSteps: 500, MaxNodes: 100_000, Gap: 1e-9} }
 
-// Validate returns all invalid options as one error.
-func (o Options) Validate() error {
+func (o Options) validate() error {
 	var all []error
 	if o.MaxSteps < 0 {
 		all = append(all, fmt.Errorf("max steps %d, want at least 0", o.MaxSteps))
@@ -87,7 +86,7 @@ func NewSolver() *Solver { return new(Solver) }
 // is nil. The solution is valid until the next call. It returns an error for invalid numbers in p, start or opts,
 // ErrInfeasible with the resource that is short, or ErrLimit.
 func (s *Solver) Solve(ctx context.Context, p *Problem, start []float64, opts Options) (*Solution, error) {
-	if err := errors.Join(opts.Validate(), validateStart(p, start)); err != nil {
+	if err := errors.Join(opts.validate(), validateStart(p, start)); err != nil {
 		return nil, errors.Join(err, p.Validate())
 	}
 	if s.program.reset(p.Capacity) != nil {
@@ -131,7 +130,7 @@ func validateStart(p *Problem, start []float64) error {
 // Solve finds the choices with the highest total value, starting from the last prices. The solution is valid until the
 // next solve; Pick returns the choice of one item.
 func (p *Program) Solve(ctx context.Context, opts Options) (*Solution, error) {
-	if err := opts.Validate(); err != nil {
+	if err := opts.validate(); err != nil {
 		return nil, err
 	}
 	p.call.opts, p.call.ctx = opts, ctx

@@ -58,8 +58,7 @@ func (r Run) In(round int) bool { return r.Rounds>>round&1 == 1 }
 // Count returns the number of rounds in which the job runs.
 func (r Run) Count() int { return bits.OnesCount64(r.Rounds) }
 
-// Validate returns the first error of each job, and the errors of other fields, joined.
-func (p *Problem) Validate() error {
+func (p *Problem) validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("multimode: "+format, args...)) }
 	if p.Rounds < 1 || p.Rounds > MaxRounds {

@@ -69,7 +69,7 @@ type search struct {
 // Cost: each step solves a knapsack with jobs × modes × rounds choices, and packs the result into rounds. A small
 // problem whose gap is still too large costs one more packing for each mode of each job.
 func Solve(ctx context.Context, p *Problem, o Options) (*Schedule, error) {
-	if err := errors.Join(o.Validate(), p.Validate()); err != nil {
+	if err := errors.Join(o.Validate(), p.validate()); err != nil {
 		return nil, err
 	}
 	s := &search{p: p, pick: newChooser(p)}

@@ -45,7 +45,7 @@ type inputs struct {
 
 // New returns a Policy, or all errors in o, joined.
 func New(o Options) (*Policy, error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("boa: %w", err)
 	}
 	return &Policy{o: o, tickets: make(map[job.ID]float64), drawn: make(map[job.Class]int)}, nil
@@ -206,8 +206,7 @@ func DefaultOptions() Options {
 	return Options{Widest: 64, Recompute: 15 * time.Minute, Window: 7 * 24 * time.Hour, Slack: 0.02, Horizon: 7 * 24 * time.Hour}
 }
 
-// Validate returns all errors in o, joined.
-func (o *Options) Validate() error {
+func (o *Options) validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if !(o.Budget >= 0) || math.IsInf(o.Budget, 0) {

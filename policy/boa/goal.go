@@ -27,7 +27,7 @@ func (p *Policy) goal(j *policy.Job, offers []cluster.Offer, ends []int) goal {
 func (p *Policy) byClass(j *policy.Job, w *widths, class int, offers []cluster.Offer) goal {
 	epoch := min(max(0, j.Epoch), len(w.ends[class])-1)
 	table, at := w.entry(class, epoch, p.draw(j))
-	h := find(offers, &w.table.Problem.Offers[at.Kind])
+	h := find(offers, &w.table.problem.offers[at.Kind])
 	if h < 0 {
 		return goal{offer: -1}
 	}
@@ -96,9 +96,9 @@ func (p *Policy) compare(j *policy.Job, w *widths, ahead stretch, g *goal) {
 	if p.o.Method == Published || !j.Adaptivity.Has(job.GPUCount) {
 		return
 	}
-	restart := w.table.Problem.Classes[ahead.class].Restart.Seconds()
-	was := cost{w.time(held, ahead), rate(w.table.Problem.Offers, held)}
-	will := cost{w.time(g.Configuration, ahead), rate(w.table.Problem.Offers, g.Configuration)}
+	restart := w.table.problem.classes[ahead.class].Restart.Seconds()
+	was := cost{w.time(held, ahead), rate(w.table.problem.offers, held)}
+	will := cost{w.time(g.Configuration, ahead), rate(w.table.problem.offers, g.Configuration)}
 	g.weigh(was, will, restart, w.price)
 }
 
@@ -117,9 +117,9 @@ func (w *widths) block(table, class, epoch int) int {
 func (w *widths) time(c cluster.Configuration, ahead stretch) float64 {
 	class, epoch := ahead.class, ahead.epoch
 	least := math.Inf(1)
-	for h := range w.table.Problem.Offers {
+	for h := range w.table.problem.offers {
 		rows := w.epochTimes[class][h]
-		if w.table.Problem.Offers[h].Node.GPUType != c.GPUType || !w.runs(class, h, epoch, c.GPUs) {
+		if w.table.problem.offers[h].Node.GPUType != c.GPUType || !w.runs(class, h, epoch, c.GPUs) {
 			continue
 		}
 		total := w.undone(class, epoch, ahead.done) * rows[c.GPUs-1][epoch]
@@ -132,7 +132,7 @@ func (w *widths) time(c cluster.Configuration, ahead stretch) float64 {
 }
 
 func (w *widths) undone(class, epoch int, progress float64) float64 {
-	size := w.table.Problem.Classes[class].Sizes[epoch]
+	size := w.table.problem.classes[class].Sizes[epoch]
 	return min(max(0, w.ends[class][epoch]-progress), size) / size
 }
 

@@ -155,7 +155,7 @@ func TestSpeedsWithGaps(t *testing.T) {
 	if n, err := p.Repaired(); n != 1 || err != nil {
 		t.Errorf("%d epochs repaired, %v; want 1", n, err)
 	}
-	for _, m := range Methods() {
+	for _, m := range methods() {
 		for _, budget := range []float64{0.9, 1, 1.5, 5, math.Inf(1)} {
 			table, err := p.Table(budget, m)
 			if err != nil {

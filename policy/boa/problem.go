@@ -15,8 +15,8 @@ import (
 // time is lowest within a budget. It is problem (1) of the BOA paper, or (7) with several offers, with the time to
 // rescale (§4.3). Times are in seconds. Budgets are money per hour, or GPUs if the offers have no prices.
 type Problem struct {
-	Classes []*perf.ClassStats
-	Offers  []cluster.Offer // GPU types for rent; their indexes are the kinds of points
+	classes []*perf.ClassStats
+	offers  []cluster.Offer // GPU types for rent; their indexes are the kinds of points
 	convex  convex.Problem
 }
 
@@ -41,7 +41,7 @@ func NewProblem(classes []*perf.ClassStats, offers []cluster.Offer, maxGPUs int)
 }
 
 func newProblem(classes []*perf.ClassStats, offers []cluster.Offer, widest int) (p *Problem, errs []error) {
-	p = &Problem{Offers: offers}
+	p = &Problem{offers: offers}
 	for i := range offers {
 		p.convex.Prices = append(p.convex.Prices, offers[i].GPUPrice())
 	}
@@ -55,7 +55,7 @@ func newProblem(classes []*perf.ClassStats, offers []cluster.Offer, widest int) 
 			errs = append(errs, fmt.Errorf("class %s: %w", s.Class, err))
 			continue
 		}
-		p.Classes, p.convex.Classes = append(p.Classes, s), append(p.convex.Classes, c)
+		p.classes, p.convex.Classes = append(p.classes, s), append(p.convex.Classes, c)
 	}
 	return p, errs
 }
@@ -87,7 +87,7 @@ func (p *Problem) class(s *perf.ClassStats, widest int) (convex.Class, error) {
 	}
 	for j, size := range s.Sizes {
 		e := convex.Epoch{Size: size}
-		for h := range p.Offers {
+		for h := range p.offers {
 			e.Points = append(e.Points, p.points(s, j, h, widest)...)
 		}
 		if len(e.Points) == 0 {
@@ -100,7 +100,7 @@ func (p *Problem) class(s *perf.ClassStats, widest int) (convex.Class, error) {
 
 func (p *Problem) points(s *perf.ClassStats, epoch, offer, widest int) []convex.Point {
 	var to []convex.Point
-	o := &p.Offers[offer]
+	o := &p.offers[offer]
 	for k := 1; k <= min(widest, o.Most*o.Node.Capacity.GPUs); k++ {
 		at := o.Fewest(k)
 		speed := s.Speed(epoch, at) * available(o, at.Nodes, s.Restart.Seconds())
@@ -115,7 +115,7 @@ func (p *Problem) points(s *perf.ClassStats, epoch, offer, widest int) []convex.
 // the mean fraction of a shared node's GPUs that jobs use.
 func (p *Problem) ByNode(fill float64) {
 	p.convex.Costs = func(kind, width int) float64 {
-		o := &p.Offers[kind]
+		o := &p.offers[kind]
 		return o.GPUPrice() * paid(o, width, fill)
 	}
 }
@@ -145,13 +145,12 @@ var methodNames = [...]string{"mixture", "single", "published"}
 
 func (m Method) String() string { return methodNames[m] }
 
-// Methods returns every method.
-func Methods() []Method { return []Method{Mixture, Single, Published} }
+func methods() []Method { return []Method{Mixture, Single, Published} }
 
 // A Table has the number of GPUs for every class and epoch under one budget. It has two plans: a fraction Share of the
 // arriving jobs of each class uses Fast, the others use Cheap.
 type Table struct {
-	Problem     *Problem
+	problem     *Problem
 	Cheap, Fast convex.Plan
 	Share       float64
 	Budget      float64
@@ -170,7 +169,7 @@ func (p *Problem) Table(budget float64, m Method) (*Table, error) {
 		return nil, err
 	}
 	t := &Table{
-		Problem: p, Budget: budget, Cheap: best.Cheap, Fast: best.Fast, Share: best.Share, MeanJCT: best.MeanJCT,
+		problem: p, Budget: budget, Cheap: best.Cheap, Fast: best.Fast, Share: best.Share, MeanJCT: best.MeanJCT,
 		Spend: best.Spend, Multiplier: best.Multiplier, Least: best.Least, Most: best.Most,
 	}
 	if m == Mixture {
@@ -193,7 +192,7 @@ func (p *Problem) Frontier() ([]convex.Breakpoint, error) { return p.convex.Mixt
 
 // At returns the offer and the configuration (GPU type, GPUs and nodes) of point w of the convex problem.
 func (p *Problem) At(w convex.Point) (cluster.Configuration, *cluster.Offer) {
-	o := &p.Offers[w.Kind]
+	o := &p.offers[w.Kind]
 	return o.Fewest(w.Width), o
 }
 

@@ -11,7 +11,7 @@ func init() {
 func bind(s *registry.Settings, o *Options) {
 	s.Var("budget", &o.Budget, "mean spending allowed per hour, in unit; 0: no limit")
 	BindUnit(s, o)
-	registry.Enum(s, "method", &o.Method, Methods(), "how GPU counts are chosen (mixture, single, published)")
+	registry.Enum(s, "method", &o.Method, methods(), "how GPU counts are chosen (mixture, single, published)")
 	s.Var("widest", &o.Widest, "most GPUs of a job")
 	s.Var("recompute", &o.Recompute, "least time between computations of GPU counts")
 	s.Var("window", &o.Window, "length of the intervals in which the budget holds")

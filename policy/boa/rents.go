@@ -235,7 +235,7 @@ func (p *Policy) ahead(j *policy.Job, c cluster.Configuration) (left, restart fl
 			epochs := len(w.ends[class])
 			left = w.time(c, stretch{class: class, epoch: min(max(0, j.Epoch), epochs-1), end: epochs, done: j.Done(p.now)})
 			if !math.IsInf(left, 1) {
-				return left, w.table.Problem.Classes[class].Restart.Seconds()
+				return left, w.table.problem.classes[class].Restart.Seconds()
 			}
 		}
 	}

@@ -38,7 +38,7 @@ func compute(in *inputs, o *Options) (*widths, error) {
 	for _, err := range errs {
 		notes = append(notes, "boa: "+strings.ReplaceAll(err.Error(), "\n", "; "))
 	}
-	if len(p.Classes) == 0 {
+	if len(p.classes) == 0 {
 		return nil, fmt.Errorf("boa: no class of jobs has valid statistics: %s", strings.Join(notes, "; "))
 	}
 	p.ByNode(in.fill)
@@ -61,17 +61,17 @@ func compute(in *inputs, o *Options) (*widths, error) {
 func newWidths(t *Table, note string) *widths {
 	w := &widths{table: t, class: make(map[job.Class]int), note: note}
 	rates := 0.0
-	for i, c := range t.Problem.Classes {
+	for i, c := range t.problem.classes {
 		w.class[c.Class] = i
-		rates += t.Problem.convex.Classes[i].Rate
+		rates += t.problem.convex.Classes[i].Rate
 		w.ends = append(w.ends, sums(c.Sizes))
-		w.epochTimes = append(w.epochTimes, t.Problem.epochTimes(i))
+		w.epochTimes = append(w.epochTimes, t.problem.epochTimes(i))
 	}
 	w.price = t.Multiplier * rates
 	for k, plan := range []convex.Plan{t.Cheap, t.Fast} {
 		w.left[k] = make([][]float64, len(plan.Widths))
 		for i := range plan.Widths {
-			w.left[k][i] = t.Problem.left(i, plan.Widths[i])
+			w.left[k][i] = t.problem.left(i, plan.Widths[i])
 		}
 	}
 	return w
@@ -88,7 +88,7 @@ func sums(values []float64) []float64 {
 
 func (p *Problem) epochTimes(class int) [][][]float64 {
 	c := &p.convex.Classes[class]
-	all := make([][][]float64, len(p.Offers))
+	all := make([][][]float64, len(p.offers))
 	for j := range c.Epochs {
 		for _, at := range c.Epochs[j].Points {
 			for len(all[at.Kind]) < at.Width {

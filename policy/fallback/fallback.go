@@ -27,8 +27,7 @@ func DefaultOptions(round time.Duration) Options {
 
 const leastDeadline = 5 * time.Second
 
-// Validate returns all errors in o, joined.
-func (o *Options) Validate() error {
+func (o *Options) validate() error {
 	var errs []error
 	if o.Deadline <= 0 || o.Deadline > 24*time.Hour {
 		errs = append(errs, fmt.Errorf("deadline %v, want more than 0 and at most 24h", o.Deadline))
@@ -82,7 +81,7 @@ type Policy struct {
 
 // New returns a Policy around p, or the error of o.Validate.
 func New(p policy.Policy, o Options) (*Policy, error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("fallback: %w", err)
 	}
 	return &Policy{wrapped: p, simple: queue.New(queue.FIFO()), o: o}, nil

@@ -103,14 +103,14 @@ func (l *levelled) enter(all []int) {
 	for i, r := range l.rows {
 		level, _ := slices.BinarySearch(all, r.Level)
 		l.of, l.at[level], r.evicted = append(l.of, 2*level+1), append(l.at[level], i), false
-		if r.Pinned() {
+		if r.pinned() {
 			l.take(r, 0)
 		}
 	}
 	alone := slices.Clone(l.whole)
 	for level, own := range slices.Backward(l.at) {
 		for _, i := range own {
-			if r := l.rows[i]; r.Pinned() {
+			if r := l.rows[i]; r.pinned() {
 				deduct(alone, &r.item.choices[0])
 			}
 		}
@@ -217,7 +217,7 @@ func (l *levelled) take(r *Row, c int) {
 }
 
 func (p leveller) claims(r *Row) (all []option) {
-	if r.Pinned() || r.evicted {
+	if r.pinned() || r.evicted {
 		return nil
 	}
 	it := &r.item

@@ -168,7 +168,7 @@ func firmUp(rows []*Row, sol *mmkp.Solution, all bool) (more bool) {
 }
 
 func (r *Row) meets(sol *mmkp.Solution) bool {
-	if r.Pinned() {
+	if r.pinned() {
 		return true
 	}
 	pick := sol.Pick[r.item.number]

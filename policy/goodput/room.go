@@ -25,7 +25,7 @@ type room struct {
 func (l *levelled) makeRoom(stage int) {
 	var starts []*Row
 	for i, r := range l.rows {
-		if c := l.picked(r); l.of[i] == stage && !r.Pinned() && c != nil && c.Configuration != r.job.Allocation.Configuration {
+		if c := l.picked(r); l.of[i] == stage && !r.pinned() && c != nil && c.Configuration != r.job.Allocation.Configuration {
 			starts = append(starts, r)
 		}
 	}
@@ -41,7 +41,7 @@ func (l *levelled) makeRoom(stage int) {
 
 func (l *levelled) picked(r *Row) *configuration {
 	c := l.sol.Pick[r.item.number]
-	if c < 0 || r.Pinned() {
+	if c < 0 || r.pinned() {
 		return nil
 	}
 	return &r.columns[r.item.origin[c].column]
@@ -57,7 +57,7 @@ func (l *levelled) obstructed(stage int) bool {
 }
 
 func (r *Row) stays() bool {
-	return r.job.NoCheckpoint && r.job.Holding() && !r.Pinned() && !r.evicted && len(r.item.choices) > 0
+	return r.job.NoCheckpoint && r.job.Holding() && !r.pinned() && !r.evicted && len(r.item.choices) > 0
 }
 
 func (l *levelled) newRoom(stage int) *room {
@@ -68,9 +68,9 @@ func (l *levelled) newRoom(stage int) *room {
 	}
 	for i, r := range l.rows {
 		c := l.picked(r)
-		keeps := r.Pinned() || c != nil && c.Configuration == r.job.Allocation.Configuration
+		keeps := r.pinned() || c != nil && c.Configuration == r.job.Allocation.Configuration
 		switch {
-		case l.of[i] <= stage && keeps, l.of[i] > stage && r.Pinned():
+		case l.of[i] <= stage && keeps, l.of[i] > stage && r.pinned():
 			m.occupy(r, 1)
 		case l.of[i] > stage && r.stays():
 			m.occupy(r, 1)
@@ -149,7 +149,7 @@ func (m *room) stop(r *Row) {
 func (l *levelled) growth(r *Row) (all []option) {
 	it := &r.item
 	has := l.sol.Pick[it.number]
-	if has < 0 || r.Pinned() {
+	if has < 0 || r.pinned() {
 		return nil
 	}
 	for c := range it.choices {

@@ -307,8 +307,8 @@ func (r *Row) Allowed(i int) bool { return r.allowed[i] }
 // job can run on no configuration.
 func (r *Row) Unit() float64 { return r.unit }
 
-// Pinned reports whether the job's allocation is fixed in this round.
-func (r *Row) Pinned() bool { return !r.pin.IsZero() }
+// pinned reports whether the job's allocation is fixed in this round.
+func (r *Row) pinned() bool { return !r.pin.IsZero() }
 
 // Goodput returns the goodput on the configuration of column i with the CPUs and memory at which the job is fastest. It
 // is 0 if the job cannot run there or the column was not evaluated.

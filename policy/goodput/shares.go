@@ -87,7 +87,7 @@ func (r *Row) addUse(used []float64, sol *mmkp.Solution) {
 func (r *Row) lacks(sol *mmkp.Solution, spare []float64) bool {
 	it := &r.item
 	has := sol.Pick[it.number]
-	if r.Pinned() {
+	if r.pinned() {
 		return false
 	}
 	for c := range it.choices {
@@ -187,7 +187,7 @@ func (l *levelled) staying(r *Row) (all []option) {
 }
 
 func (l *levelled) promised(r *Row) (all []option) {
-	if r.Claim.Rate <= 0 || r.Pinned() || r.evicted {
+	if r.Claim.Rate <= 0 || r.pinned() || r.evicted {
 		return nil
 	}
 	for c, at := range r.item.origin {

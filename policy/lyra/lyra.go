@@ -50,8 +50,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// Validate returns all errors in o, joined.
-func (o *Options) Validate() error {
+func (o *Options) validate() error {
 	errs := []error{o.Allocate.Validate(), o.Reclaim.Validate()}
 	if !slices.Contains([]Loan{Borrow, Opportunity, NoLoan}, o.Loan) {
 		errs = append(errs, fmt.Errorf("loan %q, want %s, %s or %s", o.Loan, Borrow, Opportunity, NoLoan))
@@ -84,7 +83,7 @@ type base struct {
 
 // New returns a Policy, or all errors in o, joined.
 func New(o Options) (*Policy, error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("lyra: %w", err)
 	}
 	return &Policy{o: o, bases: make(map[job.ID]base), curves: make(map[place]*curve)}, nil

@@ -28,7 +28,7 @@ type Policy struct {
 
 // New returns a Policy, or an error if o is invalid.
 func New(o Options) (*Policy, error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("multifactor: %w", err)
 	}
 	return &Policy{o: o}, nil

@@ -53,8 +53,7 @@ func DefaultOptions() Options {
 	}
 }
 
-// Validate returns all errors of o, joined.
-func (o *Options) Validate() error {
+func (o *Options) validate() error {
 	var errs []error
 	for name, w := range map[string]float64{"age": o.Age, "job-size": o.JobSize, "fair-share": o.FairShare} {
 		if !(w >= 0 && w <= 1<<32) {

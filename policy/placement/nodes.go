@@ -100,8 +100,8 @@ func (n *Nodes) Take(i int, r cluster.Resources) {
 	n.enter(i)
 }
 
-// Give frees resources r of node i, which Take booked.
-func (n *Nodes) Give(i int, r cluster.Resources) {
+// give frees resources r of node i, which Take booked.
+func (n *Nodes) give(i int, r cluster.Resources) {
 	n.Take(i, cluster.Resources{GPUs: -r.GPUs, CPUs: -r.CPUs, Memory: -r.Memory})
 }
 
@@ -115,7 +115,7 @@ func (n *Nodes) TakeAll(slots []Slot, perGPU cluster.Resources) {
 // GiveAll frees slots that TakeAll booked with the same perGPU.
 func (n *Nodes) GiveAll(slots []Slot, perGPU cluster.Resources) {
 	for _, s := range slots {
-		n.Give(s.Node, times(perGPU, s.GPUs))
+		n.give(s.Node, times(perGPU, s.GPUs))
 	}
 }
 

@@ -18,7 +18,7 @@ func TestServiceLevel(t *testing.T) {
 		want    float64
 	}{{0, 0}, {59 * time.Minute, 0}, {time.Hour, 1}, {119 * time.Minute, 1}, {2 * time.Hour, 2}, {5 * time.Hour, 3}} {
 		j := &policy.Job{Spec: &job.Spec{}, Status: job.Status{GPUService: tc.service}}
-		if got := ServiceLevel(s, j); got != tc.want {
+		if got := serviceLevel(s, j); got != tc.want {
 			t.Errorf("%v: got level %v, want %v", tc.service, got, tc.want)
 		}
 	}

@@ -18,11 +18,11 @@ type Order func(s *policy.Snapshot, j *policy.Job) float64
 // HighestPriority is the Order by submitted priority, highest first: the key is the negated priority.
 func HighestPriority(_ *policy.Snapshot, j *policy.Job) float64 { return -j.Priority }
 
-// ServiceLevel is the Order by received GPU time, least first. The key is a level: 0 below one GPU-hour, and one more
+// serviceLevel is the Order by received GPU time, least first. The key is a level: 0 below one GPU-hour, and one more
 // for each doubling of the time, so that jobs with similar times do not preempt each other in turn. For a running job,
 // the time of a restart is subtracted first, as the cost of preempting it. Source: Tiresias §3.2.2 (discretised
 // queues).
-func ServiceLevel(s *policy.Snapshot, j *policy.Job) float64 {
+func serviceLevel(s *policy.Snapshot, j *policy.Job) float64 {
 	hours := j.AttainedGPUService(s.Now).Hours() - float64(j.Allocation.AllGPUs())*j.RestartOverhead.Hours()
 	if hours < 1 {
 		return 0
@@ -95,10 +95,10 @@ func Orders() []NamedOrder {
 	return []NamedOrder{
 		{"fifo", "by submission", is(nil)},
 		{"srtf", "least believed remaining time first", is(ShortestFirst)},
-		{"las", "least attained GPU service first, in levels that double", is(ServiceLevel)},
+		{"las", "least attained GPU service first, in levels that double", is(serviceLevel)},
 		{"ftf", "largest finish-time fairness ratio first", is(Unfairness)},
 		{"drf", "smallest dominant share of GPUs, CPUs and memory first", DominantShare},
-		{"tetris", "least resources times remaining time first", Volume},
+		{"tetris", "least resources times remaining time first", volume},
 	}
 }
 

@@ -38,13 +38,13 @@ func Unfairness(s *policy.Snapshot, j *policy.Job) float64 {
 	return -(j.Age(s.Now).Seconds() + left) / (turns * alone)
 }
 
-// Volume returns the Order by demand times duration, smallest first. The key is the sum of the job's shares
+// volume returns the Order by demand times duration, smallest first. The key is the sum of the job's shares
 // of the cluster's GPUs, CPUs and memory, times its remaining time. Make one Order for each policy, because
 // it stores demands. Source: Tetris §3.3.
 //
 // Deviation: Tetris adds how well a demand aligns with the free resources of a machine. That term is
 // missing here, because jobs are chosen before machines.
-func Volume() Order {
+func volume() Order {
 	var known demands
 	return func(s *policy.Snapshot, j *policy.Job) float64 {
 		gpus, cpus, memory := fractions(total(s.Cluster), known.of(s, j))
@@ -142,11 +142,9 @@ type TiresiasOptions struct {
 	Promote float64
 }
 
-// DefaultTiresias returns the default settings.
-func DefaultTiresias() TiresiasOptions { return TiresiasOptions{Threshold: 16 * time.Hour} }
+func defaultTiresias() TiresiasOptions { return TiresiasOptions{Threshold: 16 * time.Hour} }
 
-// Validate returns all errors of o, joined.
-func (o *TiresiasOptions) Validate() error {
+func (o *TiresiasOptions) validate() error {
 	var errs []error
 	if o.Threshold <= 0 {
 		errs = append(errs, fmt.Errorf("threshold %v, want above 0s", o.Threshold))
@@ -164,7 +162,7 @@ func (o *TiresiasOptions) Validate() error {
 // Deviation: jobs of a queue are ordered by submission, where Tiresias orders them by first start, because
 // the earlier job here also started first, unless it did not fit.
 func Tiresias(o TiresiasOptions) (Options, error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return Options{}, err
 	}
 	queues := &twoQueues{o: o, promoted: map[job.ID]promotion{}}

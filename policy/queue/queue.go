@@ -58,8 +58,8 @@ func SRTF() Options {
 }
 
 // LAS returns the options of the policy least attained service first, for jobs of unknown length: jobs that
-// have received the least GPU time come first, in levels (ServiceLevel). Source: Tiresias §3.2 (2D-LAS).
-func LAS() Options { return Options{Order: ServiceLevel, Preempt: true, Backfill: true} }
+// have received the least GPU time come first, in levels (serviceLevel). Source: Tiresias §3.2 (2D-LAS).
+func LAS() Options { return Options{Order: serviceLevel, Preempt: true, Backfill: true} }
 
 // A Policy starts jobs in the order of a queue. Its plans depend only on the snapshot, and on the state of its Order.
 // It is not safe for concurrent use.

@@ -17,7 +17,7 @@ func init() {
 	}, EASY, bindEASY, buildEASY))
 	registry.Add(registry.WithOptions(registry.Entry{
 		Name: "tiresias", Doc: "Tiresias-L: least attained GPU service first, in two queues; jobs run as submitted and may be preempted.",
-	}, func() tiresias { return tiresias{DefaultTiresias(), true} }, bindTiresias, buildTiresias))
+	}, func() tiresias { return tiresias{defaultTiresias(), true} }, bindTiresias, buildTiresias))
 }
 
 func lineEntry(name, doc string, defaults func() Options) registry.Entry {

@@ -97,7 +97,7 @@ func (a *account) observe(j *policy.Job) {
 		batch = b.PerReplica() * (j.Allocation.GPUs / j.ReplicaGPUs(j.Allocation.GPUType))
 	}
 	if a.predictor != nil {
-		epochs := min(j.Epoch, a.predictor.Epochs())
+		epochs := min(j.Epoch, a.predictor.epochs)
 		err := a.predictor.Observe(a.batch, max(0, epochs-a.epochs))
 		if err == nil && batch != a.batch {
 			err = a.predictor.Observe(batch, 0)

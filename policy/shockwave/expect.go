@@ -139,7 +139,7 @@ func (a *account) forecast(o *option) forecast {
 	if a.predictor == nil {
 		return forecast(nil).add(left, a.rate(o, a.batch))
 	}
-	f, each := forecast(nil), a.total/float64(a.predictor.Epochs())
+	f, each := forecast(nil), a.total/float64(a.predictor.epochs)
 	begun := max(0, a.done-each*float64(a.epochs)) // progress in the current epoch
 	for _, r := range a.predictor.Regimes()[a.predictor.Present():] {
 		epochs := max(0, r.Expected-float64(r.Seen))
@@ -171,7 +171,7 @@ func (a *account) pastTime(o *option) float64 {
 	if a.predictor == nil || a.guessed {
 		return a.done / o.ahead[0].rate
 	}
-	time, each := 0.0, a.total/float64(a.predictor.Epochs())
+	time, each := 0.0, a.total/float64(a.predictor.epochs)
 	for _, r := range a.predictor.Regimes() {
 		if rate := a.rate(o, r.BatchSize); rate > 0 {
 			time += float64(r.Seen) * each / rate

@@ -133,9 +133,6 @@ func (p *Predictor) batchSizes() []int {
 // changes its elements.
 func (p *Predictor) Regimes() []Regime { return p.regimes }
 
-// Epochs returns the number of epochs of the whole job.
-func (p *Predictor) Epochs() int { return p.epochs }
-
 // Present returns the index in Regimes of the regime that the job is in.
 func (p *Predictor) Present() int { return p.present }
 

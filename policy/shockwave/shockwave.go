@@ -29,7 +29,7 @@ type Policy struct {
 
 // New returns a Policy, or all errors in o, joined.
 func New(o Options) (*Policy, error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("shockwave: %w", err)
 	}
 	return &Policy{o: o, accounts: map[job.ID]*account{}}, nil
@@ -122,8 +122,7 @@ func DefaultOptions() Options {
 	return Options{Window: 20, K: 5, Lambda: 1, Accordion: 2, Solve: multimode.DefaultOptions()}
 }
 
-// Validate returns all errors in o, joined.
-func (o *Options) Validate() error {
+func (o *Options) validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if o.Window < 1 || o.Window > multimode.MaxRounds {

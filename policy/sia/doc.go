@@ -14,7 +14,7 @@
 //	C            configurations     goodput: resources.go (a job's: rows.go)
 //	Gᵢⱼ          goodput matrix     goodput: cells.go (Row; normalised by its unit)
 //	Nᵢ^min       job.Spec.Min
-//	rᵢ           RestartFactor      sia.go (Eq. 3.3); goodput.Worth.Factor
+//	rᵢ           restartFactor      sia.go (Eq. 3.3); goodput.Worth.Factor
 //	Sᵢ, Nᵢ, Tᵢ   Spec.RestartOverhead, Status.Restarts, Status.Age
 //	p, λ         Options.P, Options.Lambda; goodput.Worth.Base
 //	A            mmkp.Solution      goodput: program.go

@@ -116,7 +116,7 @@ func TestRestartFactor_equation_3_3(t *testing.T) {
 		{0, 0, 30 * time.Second, 0},            // just submitted
 		{-time.Second, 0, 30 * time.Second, 0}, // clocks differ
 	} {
-		if got := RestartFactor(c.age, c.restarts, c.overhead); math.Abs(got-c.want) > 1e-12 {
+		if got := restartFactor(c.age, c.restarts, c.overhead); math.Abs(got-c.want) > 1e-12 {
 			t.Errorf("age %v, %d restarts of %v: %g, want %g", c.age, c.restarts, c.overhead, got, c.want)
 		}
 	}

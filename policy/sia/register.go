@@ -28,7 +28,7 @@ func bind(s *registry.Settings, o *settings) {
 	s.Var("p", &o.P, "fairness exponent, not 0")
 	s.Var("lambda", &o.Lambda, "penalty for giving a job nothing")
 	s.Var("growth", &o.Growth, "factor by which a job's GPUs may grow in a round")
-	s.Var("solver", &o.Solver, strings.Join(Solvers(), ", ")+", or pop:K: K parts by exact (pop:K:NAME: by solver NAME)")
+	s.Var("solver", &o.Solver, strings.Join(solvers(), ", ")+", or pop:K: K parts by exact (pop:K:NAME: by solver NAME)")
 	s.Var("cells", &o.Cells, "choose CPUs and memory with GPUs if nodes count them; otherwise jobs get their GPU-proportional share")
 	s.Var("ties", &o.Ties, "choice among equally good plans: 0 prefers jobs submitted first; any other number is a random seed")
 	s.Var("rules", &o.rules, "thesis or public-code")

@@ -21,7 +21,7 @@ type Policy struct {
 
 // New returns a Policy, or all errors in o, joined.
 func New(o Options) (*Policy, error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("sia: %w", err)
 	}
 	program, err := goodput.New(o.Options)
@@ -78,11 +78,10 @@ func (o *Options) PublicCode() {
 	o.FreeYoung = true
 }
 
-// Solvers returns the names that Options.Solver accepts.
-func Solvers() []string { return engine.Names() }
+// solvers returns the names that Options.Solver accepts.
+func solvers() []string { return engine.Names() }
 
-// Validate returns all errors in o, joined.
-func (o *Options) Validate() error {
+func (o *Options) validate() error {
 	err := o.Options.Validate()
 	if !(o.Lambda > 0) || math.IsInf(o.Lambda, 0) {
 		err = errors.Join(err, fmt.Errorf("lambda %v, want more than 0", o.Lambda))
@@ -93,14 +92,14 @@ func (o *Options) Validate() error {
 // Remember implements policy.Rememberer.
 func (p *Policy) Remember(m *memory.Codec) { m.Fields(p.program) }
 
-// RestartFactor returns the factor that discounts a job's goodput in configurations for which it must restart. For
+// restartFactor returns the factor that discounts a job's goodput in configurations for which it must restart. For
 // a job of age T with N restarts of S each, it is (T − N·S) / (T + S), clamped to [0, 1]; 0 if T ≤ 0. Source: Sia
 // §3.3.4, Eq. 3.3.
 //
 // Example: after 1 h with 2 restarts of 3 min each it is (60−6)/(60+3) = 0.86. So the job moves only if its
 // goodput becomes at least 1/0.86 = 1.17 times as high. A job that has restarted often is thus less likely to
 // move.
-func RestartFactor(age time.Duration, restarts int, overhead time.Duration) float64 {
+func restartFactor(age time.Duration, restarts int, overhead time.Duration) float64 {
 	if age <= 0 {
 		return 0
 	}
@@ -112,5 +111,5 @@ func (p *Policy) restartFactor(j *policy.Job, now time.Time) float64 {
 	if !j.Holding() || p.o.FreeYoung && j.Age(now) < j.RestartOverhead {
 		return 1
 	}
-	return RestartFactor(j.Age(now), j.Restarts, j.RestartOverhead)
+	return restartFactor(j.Age(now), j.Restarts, j.RestartOverhead)
 }

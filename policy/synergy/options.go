@@ -57,19 +57,17 @@ func DefaultOptions() Options {
 	return Options{Order: "fifo", Mechanism: Tune, Cells: AllCells, Solver: "price", Rules: Paper}
 }
 
-// Mechanisms returns the mechanisms.
-func Mechanisms() []Mechanism { return []Mechanism{Proportional, Greedy, Tune, Opt} }
+func mechanisms() []Mechanism { return []Mechanism{Proportional, Greedy, Tune, Opt} }
 
-// Solvers returns the names that Options.Solver accepts.
-func Solvers() []string { return engine.Names() }
+// solvers returns the names that Options.Solver accepts.
+func solvers() []string { return engine.Names() }
 
-// Validate returns all errors in o, joined.
-func (o *Options) Validate() error {
+func (o *Options) validate() error {
 	var errs []error
 	if !slices.Contains(Orders(), o.Order) {
 		errs = append(errs, fmt.Errorf("order %q, want one of %s", o.Order, strings.Join(Orders(), ", ")))
 	}
-	if !slices.Contains(Mechanisms(), o.Mechanism) {
+	if !slices.Contains(mechanisms(), o.Mechanism) {
 		errs = append(errs, fmt.Errorf("mechanism %q, want one of proportional, greedy, tune, opt", o.Mechanism))
 	}
 	if o.Cells != AllCells && o.Cells != DemandOnly {

@@ -44,6 +44,6 @@ func bind(s *registry.Settings, o *Options) {
 func bindSharing(s *registry.Settings, o *Options, mechanisms string) {
 	s.Var("mechanism", &o.Mechanism, mechanisms)
 	s.Var("cells", &o.Cells, "choices of tune: all (a job's whole sensitivity matrix) or demand (its full demand or GPU share)")
-	s.Var("solver", &o.Solver, strings.Join(Solvers(), ", "))
+	s.Var("solver", &o.Solver, strings.Join(solvers(), ", "))
 	s.Var("rules", &o.Rules, "paper or public-code")
 }

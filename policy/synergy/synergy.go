@@ -33,7 +33,7 @@ type Policy struct {
 
 // New returns a Policy, or the policy of the authors' public code if o.Rules is PublicCode.
 func New(o Options) (policy.Policy, error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("synergy: %w", err)
 	}
 	if err := engine.Check(o.Solver); err != nil {

@@ -64,8 +64,8 @@ type Range struct {
 	Phase    Phase
 }
 
-// Recent is the largest value of Range.Of.
-const Recent = 200
+// recent is the largest value of Range.Of.
+const recent = 200
 
 const leastHeld = 0.7
 
@@ -197,7 +197,7 @@ func (r *Record) close(now time.Time, id job.ID, p Phase, as state) {
 // Held returns how many of the last ranges of phase p were right, and how many were counted, at most Recent. A range
 // counts as wrong once its end has passed, even if its job has not ended or is cancelled later.
 func (r *Record) Held(now time.Time, p Phase) (held, of int) {
-	for i := len(r.all[p]) - 1; i >= 0 && of < Recent; i-- {
+	for i := len(r.all[p]) - 1; i >= 0 && of < recent; i-- {
 		x := r.all[p][i]
 		after := x.after(now)
 		if x.state != happened && !x.stated.Overdue(after, r.round) {

@@ -15,9 +15,9 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Version is the version of the journal format that this package writes. It can also read version 1, whose lines
+// version is the version of the journal format that this package writes. It can also read version 1, whose lines
 // have no hashes and which has no end line.
-const Version = 2
+const version = 2
 
 // A Header describes the run of a journal: its policy, settings, cluster and start.
 type Header struct {
@@ -71,7 +71,7 @@ func (h *Header) line() headerLine {
 	for i, s := range h.Settings {
 		settings[i] = [2]string{s.Name, s.Value}
 	}
-	return headerLine{Version, h.Tool, h.Policy, settings, h.Seed, h.Start.UTC(), Seconds(h.Round), nodeLines(h.Cluster), h.From}
+	return headerLine{version, h.Tool, h.Policy, settings, h.Seed, h.Start.UTC(), Seconds(h.Round), nodeLines(h.Cluster), h.From}
 }
 
 func parseVersion(text []byte) (int, error) {
@@ -84,8 +84,8 @@ func parseVersion(text []byte) (int, error) {
 	if header.Version == nil {
 		return 0, fmt.Errorf("got %.40q, want a journal's header with key %q", text, "oxj")
 	}
-	if v := *header.Version; v < 1 || v > Version {
-		return 0, fmt.Errorf("format version %d, want 1 or %d", v, Version)
+	if v := *header.Version; v < 1 || v > version {
+		return 0, fmt.Errorf("format version %d, want 1 or %d", v, version)
 	}
 	return *header.Version, nil
 }

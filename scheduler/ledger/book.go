@@ -44,7 +44,7 @@ func (b *Book) Add(e *Entry) {
 	if b.sums[l] == nil {
 		b.sums[l] = new(Sum)
 	}
-	b.sums[l].Add(&e.Sum)
+	b.sums[l].add(&e.Sum)
 }
 
 // AddUnused adds measured time in which a job left GPUs idle that it held. It is dropped if the book has no such job.
@@ -174,7 +174,7 @@ func (b *Book) State(groupBy []string, movements ...Movement) (*Statement, error
 	for _, l := range b.lines() {
 		sum := b.sums[l]
 		supplyOf(supplies, l.Pool).add(l.use, sum)
-		if l.use.Nobody() {
+		if l.use.nobody() {
 			continue
 		}
 		of := l.names(groupBy)
@@ -242,7 +242,7 @@ func supplyOf(all map[Pool]*Supply, p Pool) *Supply {
 
 func (s *Supply) add(use Use, sum *Sum) {
 	s.Rent += sum.Rent
-	if use.Nobody() {
+	if use.nobody() {
 		s.Nobody += sum.Rent
 	}
 	to := map[Use]*GPUTime{Held: &s.Jobs, Idle: &s.Jobs, Free: &s.Free, Leaving: &s.Leaving, Starting: &s.Starting}[use]

@@ -28,8 +28,8 @@ var useNames = [...]string{"held", "idle", "profiling", "free", "starting", "lea
 
 func (u Use) String() string { return useNames[u] }
 
-// Nobody reports whether the GPUs had no job in this use.
-func (u Use) Nobody() bool { return u >= Free }
+// nobody reports whether the GPUs had no job in this use.
+func (u Use) nobody() bool { return u >= Free }
 
 // A Pool is all GPUs of one type and tenure (owned, rented or on loan). Rented and lent GPUs of different groups
 // are different pools.
@@ -66,8 +66,8 @@ type Sum struct {
 	Lost   GPUTime // work that other jobs have to repeat because they were stopped for this one; not part of Time
 }
 
-// Add adds u to s.
-func (s *Sum) Add(u *Sum) {
+// add adds u to s.
+func (s *Sum) add(u *Sum) {
 	s.Time, s.Priced = s.Time.Plus(u.Time), s.Priced.Plus(u.Priced)
 	s.Paid += u.Paid
 	s.Rent += u.Rent

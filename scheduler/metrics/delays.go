@@ -9,8 +9,8 @@ import (
 
 // A job finishes later if its completion time exceeds the baseline's by more than both limits.
 const (
-	LaterShare   = 0.1 // fraction of the JCT under the baseline
-	LaterSeconds = 600
+	laterShare   = 0.1 // fraction of the JCT under the baseline
+	laterSeconds = 600
 )
 
 // LaterRule states in words how much later than under the baseline a job must end to count as later.
@@ -193,7 +193,7 @@ func (d *Delays) Add(seed uint64, baseline, policy []JobTimes, pool int) {
 
 func (c *DelayCount) add(id job.ID, seed uint64, delay, jct float64) {
 	c.Compared++
-	if delay <= LaterSeconds || delay <= LaterShare*jct {
+	if delay <= laterSeconds || delay <= laterShare*jct {
 		return
 	}
 	if c.Later++; delay > c.Worst {

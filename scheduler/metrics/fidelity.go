@@ -100,15 +100,15 @@ const Stamp = " (not to be trusted)"
 // Errors lists the errors in words.
 func (t *Trust) Errors() string {
 	was, now := &t.recorded, &t.simulated
-	text := fmt.Sprintf("mean JCT %s, mean wait %s", Percent(t.JCT), t.wait(t.Wait, now.Wait, was.Wait))
+	text := fmt.Sprintf("mean JCT %s, mean wait %s", percent(t.JCT), t.wait(t.Wait, now.Wait, was.Wait))
 	if t.Waits != nil {
 		text += fmt.Sprintf(", median wait %s, P90 wait %s", t.wait(t.Waits.Median, now.Median, was.Median), t.wait(t.Waits.P90, now.P90, was.P90))
 	}
-	return fmt.Sprintf("%s, utilisation %s", text, Percent(t.Utilisation))
+	return fmt.Sprintf("%s, utilisation %s", text, percent(t.Utilisation))
 }
 
-// Percent returns a relative error with as many digits as help a reader: "+3.9 %", "-18 %", "17 times as much".
-func Percent(off float64) string {
+// percent returns a relative error with as many digits as help a reader: "+3.9 %", "-18 %", "17 times as much".
+func percent(off float64) string {
 	switch size := math.Abs(off); {
 	case size < 0.0995:
 		return fmt.Sprintf("%+.1f %%", 100*off+0)
@@ -124,7 +124,7 @@ func (t *Trust) wait(off, simulated, recorded float64) string {
 	if math.Abs(off) > Tolerance && (recorded <= 0 || math.Abs(simulated-recorded) < t.round) {
 		return fmt.Sprintf("%.0f s instead of %.0f s", simulated, recorded)
 	}
-	return Percent(off)
+	return percent(off)
 }
 
 func (t *Trust) byRound() bool {

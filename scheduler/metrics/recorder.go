@@ -42,8 +42,7 @@ func DefaultOptions() Options {
 	return Options{UnfairAbove: 1, MaxPoints: 2000, MaxIntervals: 200_000, MaxNodes: 100_000}
 }
 
-// Validate returns all errors in o, joined.
-func (o *Options) Validate() error {
+func (o *Options) validate() error {
 	var errs []error
 	if !(o.UnfairAbove > 0 && o.UnfairAbove <= math.MaxFloat64) {
 		errs = append(errs, fmt.Errorf("metrics: UnfairAbove is %v, want more than 0", o.UnfairAbove))
@@ -92,7 +91,7 @@ var _ scheduler.Observer = (*Recorder)(nil)
 
 // New returns a Recorder without measurements, or the error of Options.Validate.
 func New(opts Options) (*Recorder, error) {
-	if err := opts.Validate(); err != nil {
+	if err := opts.validate(); err != nil {
 		return nil, err
 	}
 	return &Recorder{

@@ -11,14 +11,14 @@ import (
 type Frontier struct {
 	Planner *Planner
 	Points  []convex.Breakpoint // corners, with budgets per hour; the last multiplier is 0
-	Shown   []Shown             // points to print: the first, the knee, the last and some between
+	Shown   []shown             // points to print: the first, the knee, the last and some between
 	// Knee is the index in Points of the first point from which 1 % more budget saves less than 1 % of the
 	// completion time.
 	Knee int
 }
 
 // A Shown is a point of a Frontier that is selected for printing, with its number of GPUs.
-type Shown struct {
+type shown struct {
 	convex.Breakpoint
 	OneMore float64 // see Plan
 	Use     []Use
@@ -39,12 +39,12 @@ func (p *Planner) Frontier() (*Frontier, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.Shown = append(f.Shown, Shown{Breakpoint: points[i], OneMore: plan.OneMore, Use: plan.Use, Knee: i == f.Knee})
+		f.Shown = append(f.Shown, shown{Breakpoint: points[i], OneMore: plan.OneMore, Use: plan.Use, Knee: i == f.Knee})
 	}
 	return f, nil
 }
 
-func (f *Frontier) rows() []*Shown {
+func (f *Frontier) rows() []*shown {
 	points, knee := make([]convex.Breakpoint, len(f.Shown)), 0
 	for i := range f.Shown {
 		points[i] = f.Shown[i].Breakpoint
@@ -52,7 +52,7 @@ func (f *Frontier) rows() []*Shown {
 			knee = i
 		}
 	}
-	var rows []*Shown
+	var rows []*shown
 	for _, i := range spread(points, tablePoints, knee) {
 		rows = append(rows, &f.Shown[i])
 	}
@@ -85,8 +85,8 @@ func spread(points []convex.Breakpoint, n, knee int) []int {
 	return kept
 }
 
-// Least returns the smallest feasible budget, with its mean completion time.
-func (f *Frontier) Least() convex.Breakpoint { return f.Points[0] }
+// least returns the smallest feasible budget, with its mean completion time.
+func (f *Frontier) least() convex.Breakpoint { return f.Points[0] }
 
-// Most returns the budget above which more money saves no time, with its mean completion time.
-func (f *Frontier) Most() convex.Breakpoint { return f.Points[len(f.Points)-1] }
+// most returns the budget above which more money saves no time, with its mean completion time.
+func (f *Frontier) most() convex.Breakpoint { return f.Points[len(f.Points)-1] }

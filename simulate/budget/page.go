@@ -97,11 +97,11 @@ func (f *Frontier) curve(c *plot, colour int) pageCurve {
 	return out
 }
 
-func (f *Frontier) kind(s *Shown) string {
+func (f *Frontier) kind(s *shown) string {
 	switch {
-	case s.Budget == f.Least().Budget:
+	case s.Budget == f.least().Budget:
 		return "least"
-	case s.Budget == f.Most().Budget:
+	case s.Budget == f.most().Budget:
 		return "most"
 	case s.Knee:
 		return "knee"
@@ -109,7 +109,7 @@ func (f *Frontier) kind(s *Shown) string {
 	return ""
 }
 
-func (f *Frontier) detail(s *Shown) []string {
+func (f *Frontier) detail(s *shown) []string {
 	l := f.Planner.Prices
 	lines := []string{l.Name, unit(l.Currency).atLeast(s.Budget), "mean completion time " + formatSeconds(s.MeanJCT)}
 	lines = append(lines, oneMore(l.Currency, s.OneMore, s.MeanJCT), inUse(s.Use))
@@ -163,8 +163,8 @@ func newPlot(all []*Frontier) *plot {
 	c.across = report.Axis{Low: math.Inf(1), Start: chartLeft, End: chartWidth - chartRight, Log: true}
 	c.up = report.Axis{Low: math.Inf(1), Start: chartHeight - chartBottom, End: chartTop, Log: true}
 	for _, f := range all {
-		c.across.Low, c.across.High = min(c.across.Low, c.budget(f.Least().Budget)), max(c.across.High, c.budget(f.Most().Budget))
-		c.up.Low, c.up.High = min(c.up.Low, f.Most().MeanJCT), max(c.up.High, f.Least().MeanJCT)
+		c.across.Low, c.across.High = min(c.across.Low, c.budget(f.least().Budget)), max(c.across.High, c.budget(f.most().Budget))
+		c.up.Low, c.up.High = min(c.up.Low, f.most().MeanJCT), max(c.up.High, f.least().MeanJCT)
 	}
 	c.across.Low, c.across.High = c.across.Low/1.05, c.across.High*1.05
 	c.up.Low, c.up.High = c.up.Low/1.1, c.up.High*1.1
@@ -173,7 +173,7 @@ func newPlot(all []*Frontier) *plot {
 
 func (c *plot) budget(perHour float64) float64 {
 	if c.perDay {
-		return perHour * Day
+		return perHour * day
 	}
 	return perHour
 }
@@ -200,7 +200,7 @@ func (c *plot) curve(f *Frontier) string {
 			put(p.Budget+part*(next.Budget-p.Budget), p.MeanJCT+part*(next.MeanJCT-p.MeanJCT), false)
 		}
 	}
-	put(f.Most().Budget, f.Most().MeanJCT, true)
+	put(f.most().Budget, f.most().MeanJCT, true)
 	return strings.TrimSpace(b.String())
 }
 

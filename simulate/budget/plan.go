@@ -145,7 +145,7 @@ func step(l *PriceList) float64 {
 	if l.Currency == "" {
 		return 1
 	}
-	return 1 / Day
+	return 1 / day
 }
 
 func (p *Planner) class(use []Use, c *perf.ClassStats, t *boa.Table, i int) Class {

@@ -323,10 +323,10 @@ func TestFrontier_is_of_plans(t *testing.T) {
 	if k.Multiplier*k.Budget >= k.MeanJCT || before.Multiplier*before.Budget < before.MeanJCT {
 		t.Errorf("the knee is at %+v, after %+v", k, before)
 	}
-	if n := len(f.Shown); n < 30 || n > 60 || !slices.ContainsFunc(f.Shown, func(s Shown) bool { return s.Knee }) {
+	if n := len(f.Shown); n < 30 || n > 60 || !slices.ContainsFunc(f.Shown, func(s shown) bool { return s.Knee }) {
 		t.Errorf("%d points in a chart, want 30 to 60, the knee among them", n)
 	}
-	if rows := f.rows(); len(rows) < 10 || len(rows) > 16 || rows[0].Budget != f.Least().Budget || rows[len(rows)-1].Budget != f.Most().Budget {
+	if rows := f.rows(); len(rows) < 10 || len(rows) > 16 || rows[0].Budget != f.least().Budget || rows[len(rows)-1].Budget != f.most().Budget {
 		t.Errorf("%d rows in a table, want 10 to 16 from the least to the most", len(rows))
 	}
 }

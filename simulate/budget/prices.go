@@ -225,8 +225,8 @@ func CheckTogether(lists []*PriceList) error {
 
 // Hours of a day and of a month of 30 days.
 const (
-	Day   = 24.0
-	Month = 30 * Day
+	day   = 24.0
+	month = 30 * day
 )
 
 const mostMoney = 1e15
@@ -235,7 +235,7 @@ const mostMoney = 1e15
 // amount is per hour.
 func ParseAmount(text string) (float64, error) {
 	number, per, _ := strings.Cut(text, "/")
-	hours, known := map[string]float64{"": 1, "hour": 1, "day": Day, "month": Month}[per]
+	hours, known := map[string]float64{"": 1, "hour": 1, "day": day, "month": month}[per]
 	amount, err := strconv.ParseFloat(number, 64)
 	if err != nil || !known || strings.HasSuffix(text, "/") || !(amount > 0 && amount < mostMoney) {
 		return 0, fmt.Errorf("%q, want an amount above 0 per time, such as 40/hour, 2000/day or 60000/month", text)
@@ -259,9 +259,9 @@ func (u unit) atLeast(hour float64) string { return u.times(hour, figureUp) }
 
 func (u unit) times(hour float64, figure func(float64) string) string {
 	if u == "" {
-		return fmt.Sprintf("%s GPUs on average: %s GPU-hours a day, %s a month", figure(hour), figure(hour*Day), figure(hour*Month))
+		return fmt.Sprintf("%s GPUs on average: %s GPU-hours a day, %s a month", figure(hour), figure(hour*day), figure(hour*month))
 	}
-	return fmt.Sprintf("%[1]s%[2]s an hour, %[1]s%[3]s a day, %[1]s%[4]s a month", string(u), figure(hour), figure(hour*Day), figure(hour*Month))
+	return fmt.Sprintf("%[1]s%[2]s an hour, %[1]s%[3]s a day, %[1]s%[4]s a month", string(u), figure(hour), figure(hour*day), figure(hour*month))
 }
 
 const large = 10_000
@@ -289,11 +289,11 @@ func figure(x float64) string {
 }
 
 // year, in seconds, is the longest time that is not printed in days.
-const year = 365 * Day * 3600
+const year = 365 * day * 3600
 
 func formatSeconds(seconds float64) string {
 	if math.Abs(seconds) >= year {
-		return figure(seconds/(Day*3600)) + " days"
+		return figure(seconds/(day*3600)) + " days"
 	}
 	if math.Abs(seconds) < 60 {
 		return strconv.FormatFloat(seconds, 'g', 3, 64) + "s"

@@ -252,10 +252,10 @@ func (f *Frontier) head() []string {
 	return []string{"BUDGET A DAY (" + c + ")", "A MONTH (" + c + ")", "MEAN JCT", c + "1 A DAY MORE", "GPUS IN USE", "NOTE"}
 }
 
-func (f *Frontier) row(s *Shown) []string {
-	first, second := s.Budget*Day, s.Budget*Month
+func (f *Frontier) row(s *shown) []string {
+	first, second := s.Budget*day, s.Budget*month
 	if f.Planner.Prices.Currency == "" {
-		first, second = s.Budget, s.Budget*Day
+		first, second = s.Budget, s.Budget*day
 	}
 	return []string{figureUp(first), figureUp(second), formatSeconds(s.MeanJCT), shortened(s.OneMore), inUse(s.Use), f.note(s)}
 }
@@ -267,15 +267,15 @@ func shortened(seconds float64) string {
 	return "-" + formatSeconds(seconds)
 }
 
-func (f *Frontier) note(s *Shown) string {
+func (f *Frontier) note(s *shown) string {
 	var notes []string
-	if s.Budget == f.Least().Budget {
+	if s.Budget == f.least().Budget {
 		notes = append(notes, "smallest feasible")
 	}
 	if s.Knee {
 		notes = append(notes, "knee")
 	}
-	if s.Budget == f.Most().Budget {
+	if s.Budget == f.most().Budget {
 		notes = append(notes, "largest useful")
 	}
 	return strings.Join(notes, ", ")

@@ -103,8 +103,8 @@ const (
 	Known   = "known"   // the true statistics of the whole trace
 )
 
-// Rhos returns the names of the definitions of finish-time fairness. With "", the trace determines the definition.
-func Rhos() []string { return []string{"", "isolated", "static"} }
+// rhos lists the definitions of finish-time fairness. With "", the trace determines the definition.
+func rhos() []string { return []string{"", "isolated", "static"} }
 
 const unset = "default"
 
@@ -191,7 +191,7 @@ func (c *Config) Environment(environ []string) error {
 		if !strings.HasPrefix(name, "OXGANG_") || slices.Contains(others, name) {
 			continue
 		}
-		i := slices.IndexFunc(keys, func(k Key) bool { return k.Variable() == name })
+		i := slices.IndexFunc(keys, func(k Key) bool { return k.variable() == name })
 		if i < 0 {
 			errs = append(errs, fmt.Errorf("unknown environment variable %s", name))
 			continue
@@ -220,8 +220,8 @@ func (c *Config) Validate() error {
 	if c.Horizon < 0 {
 		bad("horizon %v, want at least 0", c.Horizon)
 	}
-	if !slices.Contains(Rhos(), c.Fairness.Rho) {
-		bad("fairness.rho %q, want one of %q", c.Fairness.Rho, Rhos())
+	if !slices.Contains(rhos(), c.Fairness.Rho) {
+		bad("fairness.rho %q, want one of %q", c.Fairness.Rho, rhos())
 	}
 	if !(c.Fairness.Above > 0) {
 		bad("fairness.above %v, want more than 0", c.Fairness.Above)
@@ -247,7 +247,7 @@ func (c *Config) Validate() error {
 	if c.Trace == "" && c.Format != "" {
 		bad("format %q without a trace", c.Format)
 	}
-	return errors.Join(append(errs, c.Jobs.Validate(), c.Lender.Validate(), c.Scheduler.Validate(), c.Sim.Validate())...)
+	return errors.Join(append(errs, c.Jobs.validate(), c.Lender.validate(), c.Scheduler.Validate(), c.Sim.Validate())...)
 }
 
 // SettingsOf returns the settings in c for a policy that has the settings known. "sia.p=-1" sets p for policy sia, and

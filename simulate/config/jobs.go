@@ -40,8 +40,7 @@ type Jobs struct {
 // AsTraced is the value of a share for which the trace itself marks the jobs.
 const AsTraced = -1
 
-// Validate returns all errors in j, joined.
-func (j *Jobs) Validate() error {
+func (j *Jobs) validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf("jobs: "+format, args...)) }
 	if !(j.Rigid >= 0 && j.StrongScaling >= 0 && j.Rigid+j.StrongScaling <= 1) {
@@ -96,17 +95,16 @@ const (
 	wantForecast = Seasonal + ", " + LastValue + ", " + DayBefore + " or " + NoForecast
 )
 
-// Forecasts returns the names of the methods that forecast a lender's load, the default first.
-func Forecasts() []string { return []string{Seasonal, LastValue, DayBefore, NoForecast} }
+// forecasts returns the names of the methods that forecast a lender's load, the default first.
+func forecasts() []string { return []string{Seasonal, LastValue, DayBefore, NoForecast} }
 
-// Validate returns all errors in l, joined.
-func (l *Lender) Validate() error {
+func (l *Lender) validate() error {
 	_, _, err := l.Range()
 	errs := []error{err}
 	if l.Load == "-" {
 		errs = append(errs, errors.New("lender.load -, want a file: standard input may be the trace's"))
 	}
-	if !slices.Contains(Forecasts(), l.Forecast) {
+	if !slices.Contains(forecasts(), l.Forecast) {
 		errs = append(errs, fmt.Errorf("lender.forecast %q, want %s", l.Forecast, wantForecast))
 	}
 	return errors.Join(errs...)

@@ -20,8 +20,8 @@ type Key struct {
 	set  func(*Config, string) error
 }
 
-// Variable returns the name of the environment variable that sets the key.
-func (k Key) Variable() string {
+// variable returns the name of the environment variable that sets the key.
+func (k Key) variable() string {
 	return "OXGANG_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(k.Name))
 }
 

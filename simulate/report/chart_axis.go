@@ -55,9 +55,9 @@ func (a Axis) Values(steps []float64) []float64 {
 	return []float64{a.Low}
 }
 
-// Multiples returns values to label: the multiples of a step that lie on the axis, for the smallest step with no more
+// multiples returns values to label: the multiples of a step that lie on the axis, for the smallest step with no more
 // than most of them. On a logarithmic axis it returns Values.
-func (a Axis) Multiples(steps []float64, most int) []float64 {
+func (a Axis) multiples(steps []float64, most int) []float64 {
 	if a.Log {
 		return a.Values(steps)
 	}
@@ -125,7 +125,7 @@ type Figure struct {
 	Title, Note   string
 	Width, Height int
 	Strokes       []Stroke
-	Curves        []Curve
+	Curves        []curve
 	Texts         []Label
 }
 
@@ -137,7 +137,7 @@ type Stroke struct {
 }
 
 // A Curve is a line through several points; Points is in SVG syntax.
-type Curve struct {
+type curve struct {
 	Class, Points, Dash, Name string
 }
 

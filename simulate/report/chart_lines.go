@@ -56,7 +56,7 @@ func (c *Lines) Figure() *Figure {
 	for i := range c.Lines {
 		l := &c.Lines[i]
 		ends[i] = up.At(l.Y[len(l.Y)-1])
-		f.Curves = append(f.Curves, Curve{l.class(i), l.points(across, up), l.Dash, l.Name})
+		f.Curves = append(f.Curves, curve{l.class(i), l.points(across, up), l.Dash, l.Name})
 	}
 	for i, at := range apart(ends) {
 		f.Texts = append(f.Texts, Label{right + 6, at + 4, "start", c.Lines[i].Name})
@@ -68,7 +68,7 @@ func (a Axis) labels(steps []float64, most int, apart float64, write func(float6
 	if steps == nil {
 		steps = Decades()
 	}
-	return a.ticks(a.Multiples(steps, most), apart, func(v float64) string { return text(write, v) })
+	return a.ticks(a.multiples(steps, most), apart, func(v float64) string { return text(write, v) })
 }
 
 func (c *Lines) axes() (across, up Axis) {

@@ -63,7 +63,7 @@ func Ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Times, error) 
 
 // ahead is Ahead, and returns the outcomes of the second simulation, too: its statistics are the present ones.
 func ahead(ctx context.Context, s *policy.Snapshot, o Options) ([]Times, map[job.ID]*outcome, error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, nil, fmt.Errorf("whatif: %w", err)
 	}
 	soon, cancel := half(ctx)

@@ -49,8 +49,7 @@ func DefaultOptions(fresh func() (policy.Policy, placement.Placer, error)) Optio
 	return Options{Fresh: fresh, Scheduler: scheduler.DefaultOptions(), Rounds: 20_000}
 }
 
-// Validate returns all errors in o, joined.
-func (o *Options) Validate() error {
+func (o *Options) validate() error {
 	var errs []error
 	if o.Fresh == nil {
 		errs = append(errs, errors.New("no policy, want a function that makes one"))

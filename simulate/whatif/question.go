@@ -70,8 +70,8 @@ type Shift struct {
 	Starts, WouldStart Guess
 }
 
-// Known reports whether the job's end is known without and with the change.
-func (h *Shift) Known() bool { return certain(&h.Before) && certain(&h.After) }
+// known reports whether the job's end is known without and with the change.
+func (h *Shift) known() bool { return certain(&h.Before) && certain(&h.After) }
 
 // StartsSooner returns how much sooner the job starts with the change, between the midpoints of the two predictions; 0
 // if one is unknown.
@@ -92,7 +92,7 @@ func middle(g *Guess) time.Duration { return g.Early + (g.Late-g.Early)/2 }
 
 func (h *Shift) changes() time.Duration {
 	by := h.StartsSooner().Abs()
-	if h.Known() {
+	if h.known() {
 		by = max(by, h.Sooner().Abs())
 	}
 	return by
@@ -201,7 +201,7 @@ func answer(before, after []Times) *Answer {
 		h := Shift{after[i].Job, was.End, after[i].End, was.Start, after[i].Start}
 		a.Jobs[i] = h
 		a.count(&h)
-		if h.Known() {
+		if h.known() {
 			sum += h.Sooner()
 		}
 	}
@@ -214,7 +214,7 @@ func answer(before, after []Times) *Answer {
 func (a *Answer) count(h *Shift) {
 	end, start := h.Sooner(), h.StartsSooner()
 	switch {
-	case !h.Known():
+	case !h.known():
 		a.Unknown++
 	case end > 0:
 		a.Sooner++

@@ -15,31 +15,31 @@ import (
 
 // A Question is the part of the optimisation problem that is the same in all rounds: the configurations that jobs can
 // get, and the GPUs.
-type Question struct {
-	Configs  []Config
+type question struct {
+	Configs  []config
 	Capacity []int // GPUs of each type
 	PerNode  []int // GPUs per node of each type
 }
 
 // A Row states how much each configuration is worth to one job in one round.
-type Row struct {
+type row struct {
 	Values  []float64 // by configuration; Restart converts them to worths. Set may change the slice
-	Restart Restart
+	Restart restart
 	News    bool // Values differ from the last round
 }
 
 // An Engine solves the optimisation problem of each round. Between rounds, Set and Remove change its jobs.
-type Engine interface {
+type roundEngine interface {
 	// Set adds a job, or changes how much each configuration is worth to it.
-	Set(id Job, r Row) error
-	Remove(id Job) error
-	Solve(ctx context.Context) (*Answer, error)
+	Set(id job, r row) error
+	Remove(id job) error
+	Solve(ctx context.Context) (*answer, error)
 }
 
 // An Answer is an engine's solution of a round. It is valid until the next call of the engine.
-type Answer struct {
+type answer struct {
 	// Weights appends the weights of a job that are above 0 to dst.
-	Weights func(id Job, dst []Weight) []Weight
+	Weights func(id job, dst []weight) []weight
 	Bound   float64 // proven upper bound on the total worth; +Inf if unknown
 	// Prove, if not nil, computes Bound and Violation. It is called after the time measurement.
 	Prove func() (bound, violation float64)
@@ -54,19 +54,18 @@ type Answer struct {
 }
 
 // A Kind makes Engines, the solvers of this case study. Users choose it by name.
-type Kind struct {
+type kind struct {
 	Name string // for example "price"; "pop:K" splits the problem into K parts
 	Doc  string
 	// Rebuilt states that a new engine is made for every round.
 	Rebuilt bool
 	// Proves states that the engine returns as tight an upper bound on the total worth as engine price.
 	Proves bool
-	make   func(q Question) (Engine, error)
+	make   func(q question) (roundEngine, error)
 }
 
-// Kinds returns all kinds of engines, in the order of docs/experiments/engine.md.
-func Kinds() []Kind {
-	return []Kind{
+func kinds() []kind {
+	return []kind{
 		{Name: "price", Doc: "opt/mmkp, edited between rounds, solved from the last prices", Proves: true, make: newPrice},
 		{Name: "price-cold", Doc: "opt/mmkp, rebuilt each round, from scratch", Rebuilt: true, Proves: true, make: newPrice},
 		{Name: "copter", Doc: "opt/copter, edited between rounds, solved from the last solution; shim", make: newCopter(warm)},
@@ -81,13 +80,13 @@ func Kinds() []Kind {
 // KindNames returns the names of all kinds of engines.
 func KindNames() []string {
 	var names []string
-	for _, k := range Kinds() {
+	for _, k := range kinds() {
 		names = append(names, k.Name)
 	}
 	return names
 }
 
-func find(name string) (Kind, error) {
+func find(name string) (kind, error) {
 	if rest, ok := strings.CutPrefix(name, "pop:"); ok {
 		count, inner, _ := strings.Cut(rest, ":")
 		if inner == "" {
@@ -95,20 +94,20 @@ func find(name string) (Kind, error) {
 		}
 		k, err := strconv.Atoi(count)
 		if err != nil || k < 1 {
-			return Kind{}, fmt.Errorf("engine %q: %q parts, want a number of at least 1", name, count)
+			return kind{}, fmt.Errorf("engine %q: %q parts, want a number of at least 1", name, count)
 		}
 		of, err := find(inner)
 		if err != nil {
-			return Kind{}, err
+			return kind{}, err
 		}
 		of.make, of.Name, of.Proves = newParts(k, of.make), name, false
 		return of, nil
 	}
-	all := Kinds()
-	if i := slices.IndexFunc(all, func(k Kind) bool { return k.Name == name }); i >= 0 {
+	all := kinds()
+	if i := slices.IndexFunc(all, func(k kind) bool { return k.Name == name }); i >= 0 {
 		return all[i], nil
 	}
-	return Kind{}, fmt.Errorf("engine %q is not known, want one of %s", name, strings.Join(KindNames(), ", "))
+	return kind{}, fmt.Errorf("engine %q is not known, want one of %s", name, strings.Join(KindNames(), ", "))
 }
 
 type origin bool
@@ -118,15 +117,15 @@ const (
 	warm origin = true
 )
 
-func newCopter(from origin) func(Question) (Engine, error) {
-	return func(q Question) (Engine, error) {
+func newCopter(from origin) func(question) (roundEngine, error) {
+	return func(q question) (roundEngine, error) {
 		o := copter.DefaultOptions()
 		o.Polish = true
 		s, err := copter.New(o)
 		if err != nil {
 			return nil, err
 		}
-		f, err := NewLinear(q)
+		f, err := newLinearProgram(q)
 		if err != nil {
 			return nil, err
 		}
@@ -138,16 +137,16 @@ func newCopter(from origin) func(Question) (Engine, error) {
 	}
 }
 
-func linear(solver func() (lp.Solver, error)) func(Question) (Engine, error) {
-	return func(q Question) (Engine, error) { return newLinear(q, solver, false) }
+func linear(solver func() (lp.Solver, error)) func(question) (roundEngine, error) {
+	return func(q question) (roundEngine, error) { return newLinear(q, solver, false) }
 }
 
-func integral(solver func() (lp.Solver, error)) func(Question) (Engine, error) {
-	return func(q Question) (Engine, error) { return newLinear(q, solver, true) }
+func integral(solver func() (lp.Solver, error)) func(question) (roundEngine, error) {
+	return func(q question) (roundEngine, error) { return newLinear(q, solver, true) }
 }
 
-func newLinear(q Question, solver func() (lp.Solver, error), whole bool) (Engine, error) {
-	f, err := NewLinear(q)
+func newLinear(q question, solver func() (lp.Solver, error), whole bool) (roundEngine, error) {
+	f, err := newLinearProgram(q)
 	if err != nil {
 		return nil, err
 	}

@@ -10,28 +10,28 @@ import (
 )
 
 // A Job is the number of a job, counted by arrival. Numbers are not used again.
-type Job int
+type job int
 
-// Edits lists the jobs that changed since the last round, in ascending order. A job is in at most one of Arrived,
+// edits lists the jobs that changed since the last round, in ascending order. A job is in at most one of Arrived,
 // Refitted (it has new speeds) and Restarted.
-type Edits struct {
-	Left      []Job // ended
-	Arrived   []Job // new
-	Refitted  []Job
-	Restarted []Job // with a new Restart
+type edits struct {
+	Left      []job // ended
+	Arrived   []job // new
+	Refitted  []job
+	Restarted []job // with a new Restart
 }
 
 // A Restart converts the values v of a job's configurations into worths, which include the cost of a restart.
 // Configuration j is worth Base + Factor·v[j]. The configuration that the job holds, with index Kept (-1 if none),
 // needs no restart and is worth Base + v[Kept]. In the symbols of the package doc, v is −g^p, Base is λ and Factor is
 // r^p.
-type Restart struct {
+type restart struct {
 	Base, Factor float64
 	Kept         int
 }
 
 // Worth returns the worth of a configuration.
-func (r Restart) Worth(config int, value float64) float64 {
+func (r restart) Worth(config int, value float64) float64 {
 	if config == r.Kept {
 		return r.Base + value
 	}
@@ -39,7 +39,7 @@ func (r Restart) Worth(config int, value float64) float64 {
 }
 
 // Apply converts values to worths in place.
-func (r Restart) Apply(values []float64) {
+func (r restart) Apply(values []float64) {
 	for j, v := range values {
 		values[j] = r.Worth(j, v)
 	}
@@ -47,9 +47,9 @@ func (r Restart) Apply(values []float64) {
 
 // A Generator makes random rounds: jobs that arrive, change and end. Generators with equal Specs and equal calls of
 // Hold make equal rounds.
-type Generator struct {
+type jobGenerator struct {
 	spec    Spec
-	configs []Config
+	configs []config
 	speed   []float64    // relative, by GPU type
 	jobs    []*randomJob // active, by number
 	random  *rand.Rand
@@ -57,21 +57,21 @@ type Generator struct {
 	begun   bool
 }
 
-// New returns a Generator. All jobs of its first round are new.
-func New(spec Spec) (*Generator, error) {
-	if err := spec.Validate(); err != nil {
+// newGenerator returns a Generator. All jobs of its first round are new.
+func newGenerator(spec Spec) (*jobGenerator, error) {
+	if err := spec.validate(); err != nil {
 		return nil, fmt.Errorf("rounds: %w", err)
 	}
-	g := &Generator{spec: spec, configs: spec.configs(), random: rng.Stream(spec.Seed, "rounds")}
-	for k := range spec.Types { // from 1 to 6, like t4 to a100
-		g.speed = append(g.speed, math.Pow(6, float64(k)/float64(max(1, spec.Types-1))))
+	g := &jobGenerator{spec: spec, configs: spec.configs(), random: rng.Stream(spec.Seed, "rounds")}
+	for k := range spec.types { // from 1 to 6, like t4 to a100
+		g.speed = append(g.speed, math.Pow(6, float64(k)/float64(max(1, spec.types-1))))
 	}
 	return g, nil
 }
 
 // Capacity returns the number of GPUs of each type.
-func (g *Generator) Capacity() []int {
-	b := make([]int, g.spec.Types)
+func (g *jobGenerator) Capacity() []int {
+	b := make([]int, g.spec.types)
 	for k := range b {
 		b[k] = g.spec.nodes(k) * g.spec.perNode(k)
 	}
@@ -79,8 +79,8 @@ func (g *Generator) Capacity() []int {
 }
 
 // Question returns the part that all rounds share.
-func (g *Generator) Question() Question {
-	q := Question{Configs: g.configs, Capacity: g.Capacity()}
+func (g *jobGenerator) Question() question {
+	q := question{Configs: g.configs, Capacity: g.Capacity()}
 	for k := range q.Capacity {
 		q.PerNode = append(q.PerNode, g.spec.perNode(k))
 	}
@@ -88,20 +88,20 @@ func (g *Generator) Question() Question {
 }
 
 // Jobs returns the active jobs, ascending.
-func (g *Generator) Jobs() []Job {
-	all := make([]Job, len(g.jobs))
+func (g *jobGenerator) Jobs() []job {
+	all := make([]job, len(g.jobs))
 	for i, m := range g.jobs {
-		all[i] = Job(m.id)
+		all[i] = job(m.id)
 	}
 	return all
 }
 
 // Pairs returns the number of pairs of a job and a configuration. Each pair is a variable of the relaxation.
-func (g *Generator) Pairs() int { return len(g.jobs) * len(g.configs) }
+func (g *jobGenerator) Pairs() int { return len(g.jobs) * len(g.configs) }
 
 // Next makes the next round and returns what changed.
-func (g *Generator) Next() Edits {
-	var e Edits
+func (g *jobGenerator) Next() edits {
+	var e edits
 	if !g.begun {
 		g.begun = true
 		for range g.spec.Jobs {
@@ -109,26 +109,26 @@ func (g *Generator) Next() Edits {
 		}
 		return e
 	}
-	gone := g.sample(g.spec.Churn)
+	gone := g.sample(g.spec.churn)
 	stay := g.jobs[:0]
 	for i, m := range g.jobs {
 		if len(gone) > 0 && gone[0] == i {
 			gone = gone[1:]
-			e.Left = append(e.Left, Job(m.id))
+			e.Left = append(e.Left, job(m.id))
 			continue
 		}
 		m.age++
 		stay = append(stay, m)
 	}
 	g.jobs = stay
-	refit, aged := marks(len(stay), g.sample(g.spec.Refit)), marks(len(stay), g.sample(g.spec.Restart))
+	refit, aged := marks(len(stay), g.sample(g.spec.refit)), marks(len(stay), g.sample(g.spec.restart))
 	for i, m := range g.jobs {
 		switch {
 		case refit[i]:
 			m.fit(g.random)
-			e.Refitted = append(e.Refitted, Job(m.id))
+			e.Refitted = append(e.Refitted, job(m.id))
 		case m.moved || aged[i] && m.held >= 0:
-			e.Restarted = append(e.Restarted, Job(m.id))
+			e.Restarted = append(e.Restarted, job(m.id))
 		default:
 			continue
 		}
@@ -140,14 +140,14 @@ func (g *Generator) Next() Edits {
 	return e
 }
 
-func (g *Generator) arrive() Job {
+func (g *jobGenerator) arrive() job {
 	id := g.arrived
 	g.arrived++
-	g.jobs = append(g.jobs, draw(rng.Stream(g.spec.Seed, fmt.Sprintf("rounds/job-%d", id)), id, g.spec.Types, g.speed))
-	return Job(id)
+	g.jobs = append(g.jobs, draw(rng.Stream(g.spec.Seed, fmt.Sprintf("rounds/job-%d", id)), id, g.spec.types, g.speed))
+	return job(id)
 }
 
-func (g *Generator) sample(share float64) []int {
+func (g *jobGenerator) sample(share float64) []int {
 	n := int(math.Round(share * float64(len(g.jobs))))
 	chosen := g.random.Perm(len(g.jobs))[:n]
 	slices.Sort(chosen)
@@ -162,7 +162,7 @@ func marks(n int, at []int) []bool {
 	return m
 }
 
-func (g *Generator) find(id Job) *randomJob {
+func (g *jobGenerator) find(id job) *randomJob {
 	i, ok := slices.BinarySearchFunc(g.jobs, int(id), func(m *randomJob, id int) int { return m.id - id })
 	if !ok {
 		panic("rounds: the job is not active")
@@ -172,7 +172,7 @@ func (g *Generator) find(id Job) *randomJob {
 
 // Values returns the value −g^p of each configuration for a job, from −1 to 0. It reuses dst, and takes 30 ns per
 // configuration.
-func (g *Generator) Values(id Job, dst []float64) []float64 {
+func (g *jobGenerator) Values(id job, dst []float64) []float64 {
 	m := g.find(id)
 	least := g.least(m)
 	dst = dst[:0]
@@ -184,7 +184,7 @@ func (g *Generator) Values(id Job, dst []float64) []float64 {
 
 func value(goodput float64) float64 { return -math.Pow(goodput, power) }
 
-func (g *Generator) least(m *randomJob) float64 {
+func (g *jobGenerator) least(m *randomJob) float64 {
 	if m.least == 0 {
 		m.least = math.Inf(1)
 		for _, c := range g.configs {
@@ -196,18 +196,18 @@ func (g *Generator) least(m *randomJob) float64 {
 
 // Worth returns how much a configuration is worth to a job, in the objective of the package doc, including the cost of
 // a restart.
-func (g *Generator) Worth(id Job, config int) float64 {
+func (g *jobGenerator) Worth(id job, config int) float64 {
 	m := g.find(id)
 	c := g.configs[config]
 	return m.published.Worth(config, value(m.goodput(c, g.spec.perNode(c.Type))/g.least(m)))
 }
 
 // Restart returns the conversion from values to worths as of the last Edits that listed the job.
-func (g *Generator) Restart(id Job) Restart { return g.find(id).published }
+func (g *jobGenerator) Restart(id job) restart { return g.find(id).published }
 
 // Hold sets the configuration that a job holds; -1 means none. Replacing one configuration by another counts as a
 // restart.
-func (g *Generator) Hold(id Job, config int) {
+func (g *jobGenerator) Hold(id job, config int) {
 	m := g.find(id)
 	if config == m.held {
 		return

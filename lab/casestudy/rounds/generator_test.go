@@ -1,19 +1,20 @@
-package rounds_test
+package rounds
 
 import (
 	"math"
+	"reflect"
 	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"github.com/oxgang/oxgang/lab/casestudy/rounds"
 )
 
-func generator(t testing.TB, s rounds.Spec) *rounds.Generator {
+var unexported = cmp.Exporter(func(reflect.Type) bool { return true })
+
+func generator(t testing.TB, s Spec) *jobGenerator {
 	t.Helper()
-	g, err := rounds.New(s)
+	g, err := newGenerator(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +25,7 @@ func generator(t testing.TB, s rounds.Spec) *rounds.Generator {
 // variables)", of 25,000 GPUs; the others are the sizes NewSpec's comment states.
 func TestNewSpec_pairs(t *testing.T) {
 	for gpus, want := range map[int]int{64: 2_900, 2_048: 221_600, 10_000: 5_020_400, 25_000: 11_011_000, 100_000: 175_294_000} {
-		g := generator(t, rounds.NewSpec(gpus))
+		g := generator(t, NewSpec(gpus))
 		g.Next()
 		if g.Pairs() != want {
 			t.Errorf("%d GPUs: %d pairs, want %d", gpus, g.Pairs(), want)
@@ -42,7 +43,7 @@ func TestNewSpec_pairs(t *testing.T) {
 // The brief of the generator: most jobs' goodput peaks between 8 and some
 // hundreds of GPUs, the rest keep growing.
 func TestGenerator_goodputs_peak(t *testing.T) {
-	g := generator(t, rounds.NewSpec(25_000))
+	g := generator(t, NewSpec(25_000))
 	peaks, growing := 0, 0
 	jobs := g.Next().Arrived[:200]
 	var v []float64
@@ -65,7 +66,7 @@ func TestGenerator_goodputs_peak(t *testing.T) {
 }
 
 func TestGenerator_first_rounds(t *testing.T) {
-	s := rounds.NewSpec(2_048)
+	s := NewSpec(2_048)
 	g := generator(t, s)
 	if e := g.Next(); len(e.Arrived) != 800 || len(e.Left)+len(e.Refitted)+len(e.Restarted) > 0 {
 		t.Fatalf("first round: %d arrived, %d left, %d refitted, %d restarted, want 800 arrivals", len(e.Arrived), len(e.Left), len(e.Refitted), len(e.Restarted))
@@ -84,15 +85,15 @@ func TestGenerator_first_rounds(t *testing.T) {
 // Nothing changes but what the Edits say, and equal calls give equal rounds.
 func TestGenerator_edits_say_everything(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		s := rounds.NewSpec(64)
+		s := NewSpec(64)
 		s.Jobs, s.Seed = rapid.IntRange(1, 30).Draw(r, "jobs"), rapid.Uint64().Draw(r, "seed")
-		s.Churn, s.Refit = rapid.Float64Range(0, 1).Draw(r, "churn"), rapid.Float64Range(0, 1).Draw(r, "refit")
+		s.churn, s.refit = rapid.Float64Range(0, 1).Draw(r, "churn"), rapid.Float64Range(0, 1).Draw(r, "refit")
 		g, twin := generator(t, s), generator(t, s)
-		rows := map[rounds.Job][]float64{}
-		restarts := map[rounds.Job]rounds.Restart{}
+		rows := map[job][]float64{}
+		restarts := map[job]restart{}
 		for range 4 {
 			e := g.Next()
-			if d := cmp.Diff(e, twin.Next()); d != "" {
+			if d := cmp.Diff(e, twin.Next(), unexported); d != "" {
 				r.Fatalf("same calls, other rounds: %s", d)
 			}
 			for _, id := range e.Left {
@@ -120,15 +121,15 @@ func TestGenerator_edits_say_everything(t *testing.T) {
 }
 
 func TestSpec_refuses(t *testing.T) {
-	for want, s := range map[string]rounds.Spec{
-		"rounds: types 0, want at least 1":                    {GPUs: 8, Jobs: 1},
-		"rounds: jobs 0, want at least 1":                     {GPUs: 8, Types: 1},
-		"rounds: GPUs per node 0, want at least 1":            {GPUs: 8, Types: 1, Jobs: 1, PerNode: []int{0}},
-		"rounds: churn 2, want a share in 0 to 1":             {GPUs: 8, Types: 1, Jobs: 1, Churn: 2},
-		"rounds: 8 GPUs for 2 types: type 1 has no node of 8": {GPUs: 8, Types: 2, Jobs: 1},
-		"rounds: refit NaN, want a share in 0 to 1":           {GPUs: 8, Types: 1, Jobs: 1, Refit: math.NaN()},
+	for want, s := range map[string]Spec{
+		"rounds: types 0, want at least 1":                    {gpus: 8, Jobs: 1},
+		"rounds: jobs 0, want at least 1":                     {gpus: 8, types: 1},
+		"rounds: GPUs per node 0, want at least 1":            {gpus: 8, types: 1, Jobs: 1, PerNode: []int{0}},
+		"rounds: churn 2, want a share in 0 to 1":             {gpus: 8, types: 1, Jobs: 1, churn: 2},
+		"rounds: 8 GPUs for 2 types: type 1 has no node of 8": {gpus: 8, types: 2, Jobs: 1},
+		"rounds: refit NaN, want a share in 0 to 1":           {gpus: 8, types: 1, Jobs: 1, refit: math.NaN()},
 	} {
-		if _, err := rounds.New(s); err == nil || err.Error() != want {
+		if _, err := newGenerator(s); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
 		}
 	}

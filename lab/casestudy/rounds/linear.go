@@ -11,7 +11,7 @@ import (
 
 // A Linear is the linear relaxation of the problem of a round. It has a row for each job and GPU type, and a column for
 // each pair of a job and a configuration. If Solver is set, it is an Engine.
-type Linear struct {
+type linearProgram struct {
 	Problem *lp.Problem
 	Solver  lp.Solver
 	// Integral requires integers in the columns of jobs that are added from then on.
@@ -19,9 +19,9 @@ type Linear struct {
 	// Before, if not nil, is called before each solve.
 	Before func()
 
-	configs []Config
+	configs []config
 	types   []lp.Row
-	jobs    map[Job]*linearJob
+	jobs    map[job]*linearJob
 	entries [2]lp.RowEntry
 }
 
@@ -30,9 +30,9 @@ type linearJob struct {
 	cols []lp.Col // by configuration
 }
 
-// NewLinear returns a relaxation that has no jobs yet.
-func NewLinear(q Question) (*Linear, error) {
-	f := &Linear{Problem: &lp.Problem{}, configs: q.Configs, jobs: map[Job]*linearJob{}}
+// newLinearProgram returns a relaxation that has no jobs yet.
+func newLinearProgram(q question) (*linearProgram, error) {
+	f := &linearProgram{Problem: &lp.Problem{}, configs: q.Configs, jobs: map[job]*linearJob{}}
 	for _, n := range q.Capacity {
 		r, err := f.Problem.AddRow(math.Inf(-1), float64(n))
 		if err != nil {
@@ -44,7 +44,7 @@ func NewLinear(q Question) (*Linear, error) {
 }
 
 // Remove implements Engine.
-func (f *Linear) Remove(id Job) error {
+func (f *linearProgram) Remove(id job) error {
 	j := f.jobs[id]
 	delete(f.jobs, id)
 	if err := f.Problem.RemoveCols(j.cols...); err != nil {
@@ -54,7 +54,7 @@ func (f *Linear) Remove(id Job) error {
 }
 
 // Set implements Engine.
-func (f *Linear) Set(id Job, r Row) error {
+func (f *linearProgram) Set(id job, r row) error {
 	r.Restart.Apply(r.Values)
 	j := f.jobs[id]
 	if j == nil {
@@ -68,7 +68,7 @@ func (f *Linear) Set(id Job, r Row) error {
 	return nil
 }
 
-func (f *Linear) add(id Job, values []float64) (err error) {
+func (f *linearProgram) add(id job, values []float64) (err error) {
 	j := &linearJob{cols: make([]lp.Col, len(values))}
 	if j.row, err = f.Problem.AddRow(math.Inf(-1), 1); err != nil {
 		return err
@@ -90,7 +90,7 @@ func (f *Linear) add(id Job, values []float64) (err error) {
 }
 
 // Solve implements Engine.
-func (f *Linear) Solve(ctx context.Context) (*Answer, error) {
+func (f *linearProgram) Solve(ctx context.Context) (*answer, error) {
 	if f.Before != nil {
 		f.Before()
 	}
@@ -98,8 +98,8 @@ func (f *Linear) Solve(ctx context.Context) (*Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &Answer{
-		Weights: func(id Job, dst []Weight) []Weight { return f.weights(id, s.X, dst) },
+	a := &answer{
+		Weights: func(id job, dst []weight) []weight { return f.weights(id, s.X, dst) },
 		Bound:   -s.Bound, Fractional: -1, Violation: s.PrimalResidual,
 		Status: s.Status.String(), Iterations: s.Iterations,
 	}
@@ -109,27 +109,27 @@ func (f *Linear) Solve(ctx context.Context) (*Answer, error) {
 	return a, nil
 }
 
-func (f *Linear) weights(id Job, x []float64, dst []Weight) []Weight {
+func (f *linearProgram) weights(id job, x []float64, dst []weight) []weight {
 	for c, col := range f.jobs[id].cols {
 		if v := x[col.Index()]; v > engine.Tiny {
-			dst = append(dst, Weight{Choice: c, X: min(v, 1)})
+			dst = append(dst, weight{Choice: c, X: min(v, 1)})
 		}
 	}
 	return dst
 }
 
-// Apply applies the changes e of one round of generator g to an engine.
-func Apply(to Engine, g *Generator, e Edits) error {
+// apply applies the changes e of one round of generator g to an engine.
+func apply(to roundEngine, g *jobGenerator, e edits) error {
 	for _, id := range e.Left {
 		if err := to.Remove(id); err != nil {
 			return err
 		}
 	}
 	var values []float64
-	for k, jobs := range [][]Job{e.Restarted, e.Refitted, e.Arrived} {
+	for k, jobs := range [][]job{e.Restarted, e.Refitted, e.Arrived} {
 		for _, id := range jobs {
 			values = g.Values(id, values)
-			if err := to.Set(id, Row{Values: values, Restart: g.Restart(id), News: k > 0}); err != nil {
+			if err := to.Set(id, row{Values: values, Restart: g.Restart(id), News: k > 0}); err != nil {
 				return err
 			}
 		}
@@ -139,13 +139,13 @@ func Apply(to Engine, g *Generator, e Edits) error {
 
 type price struct {
 	engine  engine.Engine
-	numbers map[Job]int
+	numbers map[job]int
 	free    []int
 	item    mmkp.Item // reused
 }
 
-func newPrice(q Question) (Engine, error) {
-	e := &price{numbers: map[Job]int{}, item: mmkp.Item{Choices: make([]mmkp.Choice, len(q.Configs))}}
+func newPrice(q question) (roundEngine, error) {
+	e := &price{numbers: map[job]int{}, item: mmkp.Item{Choices: make([]mmkp.Choice, len(q.Configs))}}
 	for j, c := range q.Configs {
 		e.item.Choices[j].Use = mmkp.Use{Resource: c.Type, Amount: float64(c.GPUs)}
 	}
@@ -158,7 +158,7 @@ func newPrice(q Question) (Engine, error) {
 	return e, err
 }
 
-func (e *price) Set(id Job, r Row) error {
+func (e *price) Set(id job, r row) error {
 	number, known := e.numbers[id]
 	kept := r.Restart.Kept
 	adjustment := mmkp.Adjustment{Base: r.Restart.Base, Factor: r.Restart.Factor, Kept: kept, KeptFactor: 1}
@@ -188,22 +188,22 @@ func (e *price) number() int {
 	return len(e.numbers)
 }
 
-func (e *price) Remove(id Job) error {
+func (e *price) Remove(id job) error {
 	number := e.numbers[id]
 	delete(e.numbers, id)
 	e.free = append(e.free, number)
 	return e.engine.Remove(number)
 }
 
-func (e *price) Solve(ctx context.Context) (*Answer, error) {
+func (e *price) Solve(ctx context.Context) (*answer, error) {
 	s, err := e.engine.Solve(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &Answer{
-		Weights: func(id Job, dst []Weight) []Weight {
+	return &answer{
+		Weights: func(id job, dst []weight) []weight {
 			if c := s.Pick[e.numbers[id]]; c >= 0 {
-				dst = append(dst, Weight{Choice: c, X: 1})
+				dst = append(dst, weight{Choice: c, X: 1})
 			}
 			return dst
 		},

@@ -1,28 +1,27 @@
-package rounds_test
+package rounds
 
 import (
 	"testing"
 
-	"github.com/oxgang/oxgang/lab/casestudy/rounds"
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
 // An edited program is the one that would be built from scratch.
 func TestLinear_edits(t *testing.T) {
-	g := generator(t, rounds.NewSpec(64))
-	f, err := rounds.NewLinear(g.Question())
+	g := generator(t, NewSpec(64))
+	f, err := newLinearProgram(g.Question())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for round := range 4 {
-		if err := rounds.Apply(f, g, g.Next()); err != nil {
+		if err := apply(f, g, g.Next()); err != nil {
 			t.Fatal(err)
 		}
-		fresh, err := rounds.NewLinear(g.Question())
+		fresh, err := newLinearProgram(g.Question())
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := rounds.Apply(fresh, g, rounds.Edits{Arrived: g.Jobs()}); err != nil {
+		if err := apply(fresh, g, edits{Arrived: g.Jobs()}); err != nil {
 			t.Fatal(err)
 		}
 		if a, b := sizes(f.Problem), sizes(fresh.Problem); a != b || a[0] != g.Pairs() {

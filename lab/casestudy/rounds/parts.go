@@ -13,16 +13,16 @@ import (
 // one goes to the smallest. Source: thesis §4.5.1 (a).
 // Deviation: parts are kept between rounds, because each should start from its last solution.
 type parts struct {
-	engines []Engine
+	engines []roundEngine
 	configs [][]int
-	of      map[Job]int
+	of      map[job]int
 	members []float64
 	row     []float64
 }
 
-func newParts(k int, inner func(Question) (Engine, error)) func(Question) (Engine, error) {
-	return func(q Question) (Engine, error) {
-		p := &parts{of: map[Job]int{}, members: make([]float64, k)}
+func newParts(k int, inner func(question) (roundEngine, error)) func(question) (roundEngine, error) {
+	return func(q question) (roundEngine, error) {
+		p := &parts{of: map[job]int{}, members: make([]float64, k)}
 		share := make([][]int, k) // of each part
 		for t, gpus := range q.Capacity {
 			for i, nodes := range casestudy.Split(gpus/q.PerNode[t], k, uint64(t)) {
@@ -30,7 +30,7 @@ func newParts(k int, inner func(Question) (Engine, error)) func(Question) (Engin
 			}
 		}
 		for i := range k {
-			part := Question{Capacity: share[i], PerNode: q.PerNode}
+			part := question{Capacity: share[i], PerNode: q.PerNode}
 			var fit []int
 			for c, config := range q.Configs {
 				if config.GPUs <= share[i][config.Type] {
@@ -50,7 +50,7 @@ func newParts(k int, inner func(Question) (Engine, error)) func(Question) (Engin
 	}
 }
 
-func (p *parts) Set(id Job, r Row) error {
+func (p *parts) Set(id job, r row) error {
 	i, ok := p.of[id]
 	if !ok {
 		i = slices.Index(p.members, slices.Min(p.members))
@@ -70,16 +70,16 @@ func (p *parts) Set(id Job, r Row) error {
 	return p.engines[i].Set(id, r)
 }
 
-func (p *parts) Remove(id Job) error {
+func (p *parts) Remove(id job) error {
 	i := p.of[id]
 	delete(p.of, id)
 	p.members[i]--
 	return p.engines[i].Remove(id)
 }
 
-func (p *parts) Solve(ctx context.Context) (*Answer, error) {
-	a := &Answer{Bound: infinite, Status: "optimal"}
-	answers := make([]*Answer, len(p.engines))
+func (p *parts) Solve(ctx context.Context) (*answer, error) {
+	a := &answer{Bound: infinite, Status: "optimal"}
+	answers := make([]*answer, len(p.engines))
 	var prove []func() (bound, violation float64)
 	for i, e := range p.engines {
 		began := usage.ProcessTime()
@@ -111,7 +111,7 @@ func (p *parts) Solve(ctx context.Context) (*Answer, error) {
 		}
 		return infinite, a.Violation
 	}
-	a.Weights = func(id Job, dst []Weight) []Weight {
+	a.Weights = func(id job, dst []weight) []weight {
 		i, from := p.of[id], len(dst)
 		dst = answers[i].Weights(id, dst)
 		for k := range dst[from:] {

@@ -20,48 +20,48 @@ var infinite = math.Inf(1)
 type Measurement struct {
 	Engine string
 	Round  int // from 0; round 0 builds the program
-	Jobs   int
-	Pairs  int
+	jobs   int
+	pairs  int
 
-	Edit, Solve, Shim time.Duration
-	Longest           time.Duration // of the longest part of pop:K
+	edit, solve, shim time.Duration
+	longest           time.Duration // of the longest part of pop:K
 
-	Value      float64 // total worth of the chosen configurations
-	Bound      float64 // proven by this engine
-	Best       float64 // smaller of Bound and the bound of engine price
-	Gap        float64 // (Best - Value) / |Best|
-	Violation  float64 // relative excess over the GPUs of a type; 0
-	Residual   float64 // relative excess over a constraint in the relaxed solution
-	Iterations int
-	Status     string
+	value      float64 // total worth of the chosen configurations
+	bound      float64 // proven by this engine
+	best       float64 // smaller of Bound and the bound of engine price
+	gap        float64 // (Best - Value) / |Best|
+	violation  float64 // relative excess over the GPUs of a type; 0
+	residual   float64 // relative excess over a constraint in the relaxed solution
+	iterations int
+	status     string
 
-	Served     int // jobs with GPUs
-	Fractional int // jobs with several configurations in the relaxed solution
-	Ones       int // relaxed values equal to 1
-	Between    int // relaxed values between 0 and 1
-	Changed    int // relaxed values that changed, of jobs in both rounds
-	Added      int // pairs of new jobs
-	Removed    int // pairs of jobs that ended
-	HeapBytes  uint64
+	served     int // jobs with GPUs
+	fractional int // jobs with several configurations in the relaxed solution
+	ones       int // relaxed values equal to 1
+	between    int // relaxed values between 0 and 1
+	changed    int // relaxed values that changed, of jobs in both rounds
+	added      int // pairs of new jobs
+	removed    int // pairs of jobs that ended
+	heapBytes  uint64
 }
 
 // Total returns the time of the whole round: editing, solving and rounding (Shim).
-func (m *Measurement) Total() time.Duration { return m.Edit + m.Solve + m.Shim }
+func (m *Measurement) Total() time.Duration { return m.edit + m.solve + m.shim }
 
 // A Study states which rounds are solved, and by which engines.
 type Study struct {
 	Spec    Spec
 	Engines []string // names: see Kinds
-	Rounds  int      // measured, after WarmUp
+	Rounds  int      // measured, after warmUp
 }
 
-// WarmUp is the number of first rounds that summaries omit. Round 0 builds the program; in round 1 jobs hold GPUs for
+// warmUp is the number of first rounds that summaries omit. Round 0 builds the program; in round 1 jobs hold GPUs for
 // the first time.
-const WarmUp = 2
+const warmUp = 2
 
 // Validate returns all errors, joined.
 func (s Study) Validate() error {
-	all := []error{s.Spec.Validate()}
+	all := []error{s.Spec.validate()}
 	if len(s.Engines) == 0 || s.Rounds < 1 {
 		all = append(all, fmt.Errorf("%d engines, %d rounds, want at least one of each", len(s.Engines), s.Rounds))
 	}
@@ -92,7 +92,7 @@ func (s Study) Run(ctx context.Context, report func(Measurement)) ([]Measurement
 		if err != nil {
 			return nil, err
 		}
-		for round := range WarmUp + s.Rounds {
+		for round := range warmUp + s.Rounds {
 			m, err := r.round(ctx, round)
 			if err != nil {
 				return nil, fmt.Errorf("engine %s, round %d: %w", k.Name, round, err)
@@ -108,23 +108,23 @@ func (s Study) Run(ctx context.Context, report func(Measurement)) ([]Measurement
 }
 
 type run struct {
-	kind     Kind
-	g        *Generator
-	question Question
-	engine   Engine
-	judge    Engine // engine price, for its bound; may be nil
-	base     uint64 // live heap before
+	kind     kind
+	g        *jobGenerator
+	question question
+	engine   roundEngine
+	judge    roundEngine // engine price, for its bound; may be nil
+	base     uint64      // live heap before
 	picks    []int
-	last     map[Job][]Weight
-	buffer   []Row
+	last     map[job][]weight
+	buffer   []row
 }
 
-func newRun(spec Spec, k Kind) (*run, error) {
-	g, err := New(spec)
+func newRun(spec Spec, k kind) (*run, error) {
+	g, err := newGenerator(spec)
 	if err != nil {
 		return nil, err
 	}
-	r := &run{kind: k, g: g, question: g.Question(), last: map[Job][]Weight{}}
+	r := &run{kind: k, g: g, question: g.Question(), last: map[job][]weight{}}
 	if !k.Proves {
 		if r.judge, err = newPrice(r.question); err != nil {
 			return nil, err
@@ -149,11 +149,11 @@ func (r *run) round(ctx context.Context, t int) (m Measurement, err error) {
 		return m, err
 	}
 	e := r.g.Next()
-	m = Measurement{Engine: r.kind.Name, Round: t, Pairs: r.g.Pairs(), Added: len(e.Arrived) * len(r.question.Configs), Removed: len(e.Left) * len(r.question.Configs)}
-	if m.Best, err = r.judgeBound(ctx, e); err != nil {
+	m = Measurement{Engine: r.kind.Name, Round: t, pairs: r.g.Pairs(), added: len(e.Arrived) * len(r.question.Configs), removed: len(e.Left) * len(r.question.Configs)}
+	if m.best, err = r.judgeBound(ctx, e); err != nil {
 		return m, err
 	}
-	if m.Edit, err = r.edit(e); err != nil { // 1. edits
+	if m.edit, err = r.edit(e); err != nil { // 1. edits
 		return m, err
 	}
 	runtime.GC()
@@ -162,38 +162,38 @@ func (r *run) round(ctx context.Context, t int) (m Measurement, err error) {
 	if err != nil {
 		return m, err
 	}
-	m.Solve = usage.ProcessTime() - began
+	m.solve = usage.ProcessTime() - began
 	jobs := r.g.Jobs()
-	weights := make([][]Weight, len(jobs))
+	weights := make([][]weight, len(jobs))
 	began = usage.ProcessTime()
 	for i, id := range jobs { // 3. choices
 		weights[i] = a.Weights(id, nil)
 	}
-	r.picks = Shim(weights, r.question.Configs, r.question.Capacity)
-	m.Shim = usage.ProcessTime() - began
+	r.picks = shim(weights, r.question.Configs, r.question.Capacity)
+	m.shim = usage.ProcessTime() - began
 	if a.Prove != nil {
 		a.Bound, a.Violation = a.Prove()
 	}
-	m.Longest, m.Bound, m.Residual, m.Iterations, m.Status = a.Longest, a.Bound, a.Violation, a.Iterations, a.Status
+	m.longest, m.bound, m.residual, m.iterations, m.status = a.Longest, a.Bound, a.Violation, a.Iterations, a.Status
 	r.composition(&m, jobs, weights)
 	if a.Fractional >= 0 {
-		m.Fractional = a.Fractional
+		m.fractional = a.Fractional
 	}
 	r.value(&m, jobs)
-	m.Best = min(m.Best, m.Bound)
-	m.Gap = (m.Best - m.Value) / math.Abs(m.Best)
+	m.best = min(m.best, m.bound)
+	m.gap = (m.best - m.value) / math.Abs(m.best)
 	if live := liveHeap(); live > r.base {
-		m.HeapBytes = live - r.base
+		m.heapBytes = live - r.base
 	}
 	runtime.KeepAlive(r.engine)
 	return m, nil
 }
 
-func (r *run) judgeBound(ctx context.Context, e Edits) (float64, error) {
+func (r *run) judgeBound(ctx context.Context, e edits) (float64, error) {
 	if r.judge == nil {
 		return infinite, nil
 	}
-	if err := Apply(r.judge, r.g, e); err != nil {
+	if err := apply(r.judge, r.g, e); err != nil {
 		return 0, err
 	}
 	a, err := r.judge.Solve(ctx)
@@ -205,7 +205,7 @@ func (r *run) judgeBound(ctx context.Context, e Edits) (float64, error) {
 
 const batchValues = 1 << 20
 
-func (r *run) edit(e Edits) (spent time.Duration, err error) {
+func (r *run) edit(e edits) (spent time.Duration, err error) {
 	news := slices.Concat(e.Refitted, e.Arrived)
 	if r.kind.Rebuilt {
 		began := usage.ProcessTime()
@@ -214,7 +214,7 @@ func (r *run) edit(e Edits) (spent time.Duration, err error) {
 			return 0, err
 		}
 		spent += usage.ProcessTime() - began
-		e, news = Edits{}, r.g.Jobs()
+		e, news = edits{}, r.g.Jobs()
 	}
 	began := usage.ProcessTime()
 	for _, id := range e.Left {
@@ -224,7 +224,7 @@ func (r *run) edit(e Edits) (spent time.Duration, err error) {
 	}
 	spent += usage.ProcessTime() - began
 	for _, part := range []struct {
-		jobs []Job
+		jobs []job
 		news bool
 	}{{e.Restarted, false}, {news, true}} {
 		for jobs := range slices.Chunk(part.jobs, max(1, batchValues/len(r.question.Configs))) {
@@ -238,12 +238,12 @@ func (r *run) edit(e Edits) (spent time.Duration, err error) {
 	return spent, nil
 }
 
-func (r *run) set(jobs []Job, news bool) (time.Duration, error) {
+func (r *run) set(jobs []job, news bool) (time.Duration, error) {
 	for len(r.buffer) < len(jobs) {
-		r.buffer = append(r.buffer, Row{})
+		r.buffer = append(r.buffer, row{})
 	}
 	for i, id := range jobs {
-		r.buffer[i] = Row{Values: r.g.Values(id, r.buffer[i].Values), Restart: r.g.Restart(id), News: news}
+		r.buffer[i] = row{Values: r.g.Values(id, r.buffer[i].Values), Restart: r.g.Restart(id), News: news}
 	}
 	began := usage.ProcessTime()
 	for i, id := range jobs {
@@ -254,32 +254,32 @@ func (r *run) set(jobs []Job, news bool) (time.Duration, error) {
 	return usage.ProcessTime() - began, nil
 }
 
-func (r *run) composition(m *Measurement, jobs []Job, weights [][]Weight) {
-	next := make(map[Job][]Weight, len(jobs))
+func (r *run) composition(m *Measurement, jobs []job, weights [][]weight) {
+	next := make(map[job][]weight, len(jobs))
 	for i, id := range jobs {
 		split := false
 		for _, w := range weights[i] {
 			if w.X >= 1-engine.Tiny {
-				m.Ones++
+				m.ones++
 			} else {
-				m.Between++
+				m.between++
 				split = true
 			}
 		}
 		if split {
-			m.Fractional++
+			m.fractional++
 		}
 		if last, ok := r.last[id]; ok {
-			m.Changed += differences(last, weights[i])
+			m.changed += differences(last, weights[i])
 		}
 		next[id] = weights[i]
 	}
 	r.last = next
 }
 
-func differences(a, b []Weight) int {
+func differences(a, b []weight) int {
 	n := 0
-	weight := func(of []Weight, config int) float64 {
+	weight := func(of []weight, config int) float64 {
 		for _, w := range of {
 			if w.Choice == config {
 				return w.X
@@ -300,20 +300,20 @@ func differences(a, b []Weight) int {
 	return n
 }
 
-func (r *run) value(m *Measurement, jobs []Job) {
-	m.Jobs = len(jobs)
+func (r *run) value(m *Measurement, jobs []job) {
+	m.jobs = len(jobs)
 	used := make([]int, len(r.question.Capacity))
 	for i, id := range jobs {
 		c := r.picks[i]
 		if c < 0 {
 			continue
 		}
-		m.Served++
-		m.Value += r.g.Worth(id, c)
+		m.served++
+		m.value += r.g.Worth(id, c)
 		used[r.question.Configs[c].Type] += r.question.Configs[c].GPUs
 	}
 	for k, n := range r.question.Capacity {
-		m.Violation = max(m.Violation, float64(used[k]-n)/float64(n))
+		m.violation = max(m.violation, float64(used[k]-n)/float64(n))
 	}
 }
 
@@ -324,11 +324,11 @@ func (r *run) hold(picks []int) {
 }
 
 // A Weight is the fraction of a job that a relaxed solution assigns to the configuration with index Choice.
-type Weight = engine.Weight
+type weight = engine.Weight
 
-// Shim rounds a fractional solution: it returns the index of one configuration per job, or -1, such that all fit into
+// shim rounds a fractional solution: it returns the index of one configuration per job, or -1, such that all fit into
 // capacity (GPUs by type). It sorts weights in place. See engine.Shim.
-func Shim(weights [][]Weight, configs []Config, capacity []int) []int {
+func shim(weights [][]weight, configs []config, capacity []int) []int {
 	left := slices.Clone(capacity)
 	return engine.Shim(weights, nil, func(_, choice int) bool {
 		c := configs[choice]

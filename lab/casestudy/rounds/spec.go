@@ -10,15 +10,15 @@ import (
 
 // A Spec describes random rounds: the cluster, its jobs, and how many jobs change in each round.
 type Spec struct {
-	GPUs  int // in the cluster
-	Types int // with equal shares of the GPUs
+	gpus  int // in the cluster
+	types int // with equal shares of the GPUs
 	// PerNode is the GPUs per node of each type; the list repeats if it is shorter. Empty means 8.
 	PerNode []int
 	Jobs    int     // active at a time
-	Churn   float64 // share of jobs that end and are replaced
-	Refit   float64 // share of jobs that get new speeds
-	// Restart is the share of jobs with GPUs whose restart cost changes, because they are older.
-	Restart float64
+	churn   float64 // share of jobs that end and are replaced
+	refit   float64 // share of jobs that get new speeds
+	// restart is the share of jobs with GPUs whose restart cost changes, because they are older.
+	restart float64
 	Seed    uint64
 }
 
@@ -37,7 +37,7 @@ var narrow = []int{2, 2, 2, 2, 4, 8, 8}
 //	25,000   3,500   8                 11.0 million (thesis §4.5: "over 11-million")
 //	100,000  14,000  8                 175 million
 func NewSpec(gpus int) Spec {
-	s := Spec{GPUs: gpus, Types: 7, Jobs: max(1, gpus*14/100), Churn: 0.01, Refit: 0.10, Restart: 1.0 / 3, Seed: 1}
+	s := Spec{gpus: gpus, types: 7, Jobs: max(1, gpus*14/100), churn: 0.01, refit: 0.10, restart: 1.0 / 3, Seed: 1}
 	switch gpus {
 	case 64:
 		s.Jobs = 100
@@ -49,11 +49,10 @@ func NewSpec(gpus int) Spec {
 	return s
 }
 
-// Validate returns all errors, joined.
-func (s *Spec) Validate() error {
+func (s *Spec) validate() error {
 	var all []error
-	if s.Types < 1 {
-		all = append(all, fmt.Errorf("types %d, want at least 1", s.Types))
+	if s.types < 1 {
+		all = append(all, fmt.Errorf("types %d, want at least 1", s.types))
 	}
 	if s.Jobs < 1 {
 		all = append(all, fmt.Errorf("jobs %d, want at least 1", s.Jobs))
@@ -66,15 +65,15 @@ func (s *Spec) Validate() error {
 	for _, share := range []struct {
 		name  string
 		value float64
-	}{{"churn", s.Churn}, {"refit", s.Refit}, {"restart", s.Restart}} {
+	}{{"churn", s.churn}, {"refit", s.refit}, {"restart", s.restart}} {
 		if !(share.value >= 0 && share.value <= 1) {
 			all = append(all, fmt.Errorf("%s %v, want a share in 0 to 1", share.name, share.value))
 		}
 	}
 	if len(all) == 0 {
-		for k := range s.Types {
+		for k := range s.types {
 			if s.nodes(k) < 1 {
-				all = append(all, fmt.Errorf("%d GPUs for %d types: type %d has no node of %d", s.GPUs, s.Types, k, s.perNode(k)))
+				all = append(all, fmt.Errorf("%d GPUs for %d types: type %d has no node of %d", s.gpus, s.types, k, s.perNode(k)))
 			}
 		}
 	}
@@ -89,34 +88,34 @@ func (s *Spec) perNode(k int) int {
 }
 
 func (s *Spec) nodes(k int) int {
-	left := s.GPUs
-	for t := range s.Types {
-		left -= s.GPUs / s.Types / s.perNode(t) * s.perNode(t)
+	left := s.gpus
+	for t := range s.types {
+		left -= s.gpus / s.types / s.perNode(t) * s.perNode(t)
 	}
-	for t := range s.Types {
+	for t := range s.types {
 		if left < s.perNode(t) {
 			continue
 		}
 		left -= s.perNode(t)
 		if t == k {
-			return s.GPUs/s.Types/s.perNode(k) + 1
+			return s.gpus/s.types/s.perNode(k) + 1
 		}
 	}
-	return s.GPUs / s.Types / s.perNode(k)
+	return s.gpus / s.types / s.perNode(k)
 }
 
 // A Config is a number of GPUs of one type.
-type Config struct{ Type, GPUs int }
+type config struct{ Type, GPUs int }
 
 // configs returns powers of two within a node, then whole nodes. Source: Sia §3.3.3.
-func (s *Spec) configs() []Config {
-	var all []Config
-	for k := range s.Types {
+func (s *Spec) configs() []config {
+	var all []config
+	for k := range s.types {
 		for n := 1; n < s.perNode(k); n *= 2 {
-			all = append(all, Config{k, n})
+			all = append(all, config{k, n})
 		}
 		for m := range s.nodes(k) {
-			all = append(all, Config{k, (m + 1) * s.perNode(k)})
+			all = append(all, config{k, (m + 1) * s.perNode(k)})
 		}
 	}
 	return all
@@ -143,7 +142,7 @@ type randomJob struct {
 	age       float64 // in rounds: T
 	held      int     // configuration, or -1
 	moved     bool
-	published Restart // as of the last Edits with the job
+	published restart // as of the last Edits with the job
 }
 
 type belief struct {
@@ -189,7 +188,7 @@ func (m *randomJob) fit(r *rand.Rand) {
 	}
 }
 
-func (m *randomJob) goodput(c Config, perNode int) float64 {
+func (m *randomJob) goodput(c config, perNode int) float64 {
 	n := float64(c.GPUs)
 	wait := 0.0
 	switch {
@@ -209,7 +208,7 @@ func (m *randomJob) report() {
 	}
 }
 
-var free = Restart{Base: penalty, Factor: 1, Kept: -1}
+var free = restart{Base: penalty, Factor: 1, Kept: -1}
 
 // restart returns r = (T − N S)/(T + S), kept above 0. Source: Sia §3.3.4, Eq. 3.3.
 func (m *randomJob) restart() float64 {

@@ -13,24 +13,24 @@ import (
 	"github.com/oxgang/oxgang/simulate/report"
 )
 
-// A Summary has means and quantiles over the measurements of one engine after WarmUp. A pair is a job and a
+// A Summary has means and quantiles over the measurements of one engine after warmUp. A pair is a job and a
 // configuration.
 type Summary struct {
-	Engine             string
-	Rounds             int
-	Cold               time.Duration // first round
-	Edit, Solve, Shim  time.Duration // medians
-	P50, P90, P99, Max time.Duration // of the totals
-	Longest            time.Duration // median time of the longest part; 0 without parts
+	roundEngine        string
+	rounds             int
+	cold               time.Duration // first round
+	edit, solve, shim  time.Duration // medians
+	P50, p90, P99, max time.Duration // of the totals
+	longest            time.Duration // median time of the longest part; 0 without parts
 	Value              float64       // mean
 	Gap                float64       // worst
-	Violation          float64       // worst
-	Split              float64       // largest share of jobs with several configurations in the relaxed solution
+	violation          float64       // worst
+	split              float64       // largest share of jobs with several configurations in the relaxed solution
 	Between            float64       // mean share of pairs with a relaxed value between 0 and 1
-	Ones               float64       // mean share of pairs with relaxed value 1
+	ones               float64       // mean share of pairs with relaxed value 1
 	Changed            float64       // mean share of pairs with a changed relaxed value
-	Churned            float64       // mean share of pairs of new or ended jobs
-	HeapBytes          uint64        // largest
+	churned            float64       // mean share of pairs of new or ended jobs
+	heapBytes          uint64        // largest
 }
 
 // Summarise returns a summary per engine.
@@ -48,30 +48,30 @@ func Summarise(all []Measurement) []Summary {
 }
 
 func summarise(all []Measurement) Summary {
-	s := Summary{Engine: all[0].Engine, Cold: all[0].Total()}
+	s := Summary{roundEngine: all[0].Engine, cold: all[0].Total()}
 	var edit, solve, shim, total, longest []time.Duration
 	for _, m := range all {
-		if m.Round < WarmUp {
+		if m.Round < warmUp {
 			continue
 		}
-		s.Rounds++
-		edit, solve, shim = append(edit, m.Edit), append(solve, m.Solve), append(shim, m.Shim)
-		total, longest = append(total, m.Total()), append(longest, m.Longest)
-		s.Value += m.Value
-		s.Gap, s.Violation = max(s.Gap, m.Gap), max(s.Violation, m.Violation)
-		s.Split = max(s.Split, float64(m.Fractional)/float64(m.Jobs))
-		pairs := float64(m.Pairs)
-		s.Between += float64(m.Between) / pairs
-		s.Ones += float64(m.Ones) / pairs
-		s.Changed += float64(m.Changed) / pairs
-		s.Churned += float64(m.Added+m.Removed) / pairs
-		s.HeapBytes = max(s.HeapBytes, m.HeapBytes)
+		s.rounds++
+		edit, solve, shim = append(edit, m.edit), append(solve, m.solve), append(shim, m.shim)
+		total, longest = append(total, m.Total()), append(longest, m.longest)
+		s.Value += m.value
+		s.Gap, s.violation = max(s.Gap, m.gap), max(s.violation, m.violation)
+		s.split = max(s.split, float64(m.fractional)/float64(m.jobs))
+		pairs := float64(m.pairs)
+		s.Between += float64(m.between) / pairs
+		s.ones += float64(m.ones) / pairs
+		s.Changed += float64(m.changed) / pairs
+		s.churned += float64(m.added+m.removed) / pairs
+		s.heapBytes = max(s.heapBytes, m.heapBytes)
 	}
-	for _, mean := range []*float64{&s.Value, &s.Between, &s.Ones, &s.Changed, &s.Churned} {
-		*mean /= float64(max(1, s.Rounds))
+	for _, mean := range []*float64{&s.Value, &s.Between, &s.ones, &s.Changed, &s.churned} {
+		*mean /= float64(max(1, s.rounds))
 	}
-	s.Edit, s.Solve, s.Shim, s.Longest = casestudy.Quantile(edit, 0.5), casestudy.Quantile(solve, 0.5), casestudy.Quantile(shim, 0.5), casestudy.Quantile(longest, 0.5)
-	s.P50, s.P90, s.P99, s.Max = casestudy.Quantile(total, 0.5), casestudy.Quantile(total, 0.9), casestudy.Quantile(total, 0.99), casestudy.Quantile(total, 1)
+	s.edit, s.solve, s.shim, s.longest = casestudy.Quantile(edit, 0.5), casestudy.Quantile(solve, 0.5), casestudy.Quantile(shim, 0.5), casestudy.Quantile(longest, 0.5)
+	s.P50, s.p90, s.P99, s.max = casestudy.Quantile(total, 0.5), casestudy.Quantile(total, 0.9), casestudy.Quantile(total, 0.99), casestudy.Quantile(total, 1)
 	return s
 }
 
@@ -81,9 +81,9 @@ func Table(w io.Writer, all []Summary) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "ENGINE\tROUNDS\tCOLD (ms)\tEDIT\tSOLVE\tSHIM\tP50\tP90\tP99\tMAX\tLONGEST PART\tVALUE\tGAP\tVIOLATION\tSPLIT JOBS (%)\tCHANGED (ppm)\tHEAP (MB)\t")
 	for _, s := range all {
-		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.6g\t%.1e\t%.2g\t%.2f\t%.2f\t%.1f\t\n", s.Engine, s.Rounds,
-			ms(s.Cold), ms(s.Edit), ms(s.Solve), ms(s.Shim), ms(s.P50), ms(s.P90), ms(s.P99), ms(s.Max), ms(s.Longest),
-			s.Value, s.Gap, s.Violation, 100*s.Split, 1e6*s.Changed, float64(s.HeapBytes)/1e6)
+		fmt.Fprintf(t, "%s\t%d\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%.6g\t%.1e\t%.2g\t%.2f\t%.2f\t%.1f\t\n", s.roundEngine, s.rounds,
+			ms(s.cold), ms(s.edit), ms(s.solve), ms(s.shim), ms(s.P50), ms(s.p90), ms(s.P99), ms(s.max), ms(s.longest),
+			s.Value, s.Gap, s.violation, 100*s.split, 1e6*s.Changed, float64(s.heapBytes)/1e6)
 	}
 	return t.Flush()
 }
@@ -101,11 +101,11 @@ func CSV(w io.Writer, all []Measurement) error {
 	for i := range all {
 		m := &all[i]
 		rows = append(rows, []string{
-			m.Engine, strconv.Itoa(m.Round), strconv.Itoa(m.Jobs), strconv.Itoa(m.Pairs), number(m.Edit.Seconds()), number(m.Solve.Seconds()),
-			number(m.Shim.Seconds()), number(m.Longest.Seconds()), number(m.Value), number(m.Bound), number(m.Best), number(m.Gap),
-			number(m.Violation), number(m.Residual), strconv.Itoa(m.Iterations), m.Status, strconv.Itoa(m.Served), strconv.Itoa(m.Fractional),
-			strconv.Itoa(m.Ones), strconv.Itoa(m.Between), strconv.Itoa(m.Changed), strconv.Itoa(m.Added), strconv.Itoa(m.Removed),
-			strconv.FormatUint(m.HeapBytes, 10),
+			m.Engine, strconv.Itoa(m.Round), strconv.Itoa(m.jobs), strconv.Itoa(m.pairs), number(m.edit.Seconds()), number(m.solve.Seconds()),
+			number(m.shim.Seconds()), number(m.longest.Seconds()), number(m.value), number(m.bound), number(m.best), number(m.gap),
+			number(m.violation), number(m.residual), strconv.Itoa(m.iterations), m.status, strconv.Itoa(m.served), strconv.Itoa(m.fractional),
+			strconv.Itoa(m.ones), strconv.Itoa(m.between), strconv.Itoa(m.changed), strconv.Itoa(m.added), strconv.Itoa(m.removed),
+			strconv.FormatUint(m.heapBytes, 10),
 		})
 	}
 	if err := out.WriteAll(rows); err != nil {
@@ -126,16 +126,16 @@ func HTML(w io.Writer, s Study, all []Measurement) error {
 	}
 	ppm := func(x float64) string { return fmt.Sprintf("%.3g", 1e6*x) }
 	for _, sum := range Summarise(all) {
-		took, changed := lines(sum.Engine, all)
+		took, changed := lines(sum.roundEngine, all)
 		times.Lines, changes.Lines = append(times.Lines, took), append(changes.Lines, changed)
 		speed.Rows = append(speed.Rows, []string{
-			sum.Engine, ms(sum.Cold), ms(sum.Edit), ms(sum.Solve), ms(sum.Shim), ms(sum.P50), ms(sum.P90), ms(sum.P99),
-			fmt.Sprintf("%.6g", sum.Value), fmt.Sprintf("%.1e", sum.Gap), fmt.Sprintf("%.2g", sum.Violation), fmt.Sprintf("%.1f", float64(sum.HeapBytes)/1e6),
+			sum.roundEngine, ms(sum.cold), ms(sum.edit), ms(sum.solve), ms(sum.shim), ms(sum.P50), ms(sum.p90), ms(sum.P99),
+			fmt.Sprintf("%.6g", sum.Value), fmt.Sprintf("%.1e", sum.Gap), fmt.Sprintf("%.2g", sum.violation), fmt.Sprintf("%.1f", float64(sum.heapBytes)/1e6),
 		})
-		made.Rows = append(made.Rows, []string{sum.Engine, ppm(sum.Ones), ppm(sum.Between), ppm(sum.Changed), ppm(sum.Churned)})
+		made.Rows = append(made.Rows, []string{sum.roundEngine, ppm(sum.ones), ppm(sum.Between), ppm(sum.Changed), ppm(sum.churned)})
 	}
 	p := casestudy.Page{
-		Title:  fmt.Sprintf("Rounds of %d GPUs, %d jobs", s.Spec.GPUs, s.Spec.Jobs),
+		Title:  fmt.Sprintf("Rounds of %d GPUs, %d jobs", s.Spec.gpus, s.Spec.Jobs),
 		Intro:  fmt.Sprintf("CPU milliseconds; %d rounds, seed %d. GAP is the worst distance to the best proven bound of a round.", s.Rounds, s.Spec.Seed),
 		Tables: []casestudy.Table{speed, made}, Charts: []report.Lines{times, changes},
 	}
@@ -145,9 +145,9 @@ func HTML(w io.Writer, s Study, all []Measurement) error {
 func lines(engine string, all []Measurement) (times, changed report.Line) {
 	times.Name, changed.Name = engine, engine
 	for _, m := range all {
-		if m.Engine == engine && m.Round >= WarmUp {
+		if m.Engine == engine && m.Round >= warmUp {
 			times.Y = append(times.Y, m.Total().Seconds()*1e3)
-			changed.X, changed.Y = append(changed.X, float64(m.Round)), append(changed.Y, 1e6*float64(m.Changed)/float64(m.Pairs))
+			changed.X, changed.Y = append(changed.X, float64(m.Round)), append(changed.Y, 1e6*float64(m.changed)/float64(m.pairs))
 		}
 	}
 	slices.Sort(times.Y)

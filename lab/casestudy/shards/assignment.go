@@ -3,27 +3,27 @@ package shards
 import "slices"
 
 // A Share is a replica of a shard on a server, and the fraction of the shard's load that it serves.
-type Share struct {
+type share struct {
 	Server int
 	Part   float64 // Rᵢⱼ, more than 0
 }
 
 // An Assignment lists the replicas of each shard, sorted by server: the matrix R of the thesis without zeros. The parts
 // of a shard add up to 1.
-type Assignment [][]Share
+type assignment [][]share
 
 // Hosts reports whether the server has a replica of the shard.
-func (a Assignment) Hosts(shard, server int) bool {
+func (a assignment) Hosts(shard, server int) bool {
 	_, found := a.find(shard, server)
 	return found
 }
 
-func (a Assignment) find(shard, server int) (int, bool) {
-	return slices.BinarySearchFunc(a[shard], server, func(s Share, server int) int { return s.Server - server })
+func (a assignment) find(shard, server int) (int, bool) {
+	return slices.BinarySearchFunc(a[shard], server, func(s share, server int) int { return s.Server - server })
 }
 
 // Replicas returns the number of replicas.
-func (a Assignment) Replicas() int {
+func (a assignment) Replicas() int {
 	n := 0
 	for _, shares := range a {
 		n += len(shares)
@@ -33,7 +33,7 @@ func (a Assignment) Replicas() int {
 
 // Movements returns how many replicas must be copied to change assignment a into next. Source: thesis §5.2.1, metric
 // (a).
-func (a Assignment) Movements(next Assignment) int {
+func (a assignment) Movements(next assignment) int {
 	n := 0
 	for j, shares := range next {
 		for _, s := range shares {
@@ -45,46 +45,46 @@ func (a Assignment) Movements(next Assignment) int {
 	return n
 }
 
-// ServerLoads returns the load of each server.
-func (in *Instance) ServerLoads(a Assignment) []float64 {
-	loads := make([]float64, in.Servers())
+// serverLoads returns the load of each server.
+func (in *Instance) serverLoads(a assignment) []float64 {
+	loads := make([]float64, in.servers())
 	for j, shares := range a {
 		for _, s := range shares {
-			loads[s.Server] += s.Part * in.Loads[j]
+			loads[s.Server] += s.Part * in.loads[j]
 		}
 	}
 	return loads
 }
 
-// ServerMemory returns the memory used on each server.
-func (in *Instance) ServerMemory(a Assignment) []float64 {
-	used := make([]float64, in.Servers())
+// serverMemory returns the memory used on each server.
+func (in *Instance) serverMemory(a assignment) []float64 {
+	used := make([]float64, in.servers())
 	for j, shares := range a {
 		for _, s := range shares {
-			used[s.Server] += in.Sizes[j]
+			used[s.Server] += in.sizes[j]
 		}
 	}
 	return used
 }
 
-// Imbalance returns the difference between the largest and the smallest load of a server, divided by the mean load.
+// imbalance returns the difference between the largest and the smallest load of a server, divided by the mean load.
 // Source: thesis §5.2.1, metric (b).
-func (in *Instance) Imbalance(a Assignment) float64 {
-	loads := in.ServerLoads(a)
-	return (slices.Max(loads) - slices.Min(loads)) / in.Mean()
+func (in *Instance) imbalance(a assignment) float64 {
+	loads := in.serverLoads(a)
+	return (slices.Max(loads) - slices.Min(loads)) / in.mean()
 }
 
-// OverMemory returns by which fraction the fullest server exceeds its memory, or 0 if none does.
-func (in *Instance) OverMemory(a Assignment) float64 {
+// overMemory returns by which fraction the fullest server exceeds its memory, or 0 if none does.
+func (in *Instance) overMemory(a assignment) float64 {
 	worst := 0.0
-	for i, used := range in.ServerMemory(a) {
-		worst = max(worst, (used-in.Memory[i])/in.Memory[i])
+	for i, used := range in.serverMemory(a) {
+		worst = max(worst, (used-in.memory[i])/in.memory[i])
 	}
 	return worst
 }
 
 // Unserved returns the largest fraction of any shard's load that no replica serves.
-func (a Assignment) Unserved() float64 {
+func (a assignment) Unserved() float64 {
 	worst := 0.0
 	for _, shares := range a {
 		sum := 0.0
@@ -96,8 +96,8 @@ func (a Assignment) Unserved() float64 {
 	return worst
 }
 
-func (a Assignment) clone() Assignment {
-	c := make(Assignment, len(a))
+func (a assignment) clone() assignment {
+	c := make(assignment, len(a))
 	for j := range a {
 		c[j] = slices.Clone(a[j])
 	}

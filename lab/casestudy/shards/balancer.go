@@ -15,24 +15,24 @@ type Balancer interface {
 
 // A Result is the assignment of one round, with its Stats.
 type Result struct {
-	Assignment Assignment
-	Stats      Stats
+	assignment assignment
+	stats      stats
 }
 
-// Stats state how a solution was found. Unknown numbers are zero.
-type Stats struct {
+// stats state how a solution was found. Unknown numbers are zero.
+type stats struct {
 	Objective, Bound   float64 // total size of the replicas to copy, and a lower bound on it
 	Iterations, Sweeps int     // of the solver
 	Limited            bool    // the solver stopped at its iteration limit
 	// Zero, One and Between are the numbers of relaxed values that are 0, 1 and in between. Source: thesis Fig. 4.4.
 	Zero, One, Between int
-	Shim               ShimStats
+	Shim               shimStats
 	Parts              []time.Duration // processor time of each part of pop:K
 }
 
 const integral = 1e-6
 
-func (s *Stats) count(values []float64) {
+func (s *stats) count(values []float64) {
 	for _, v := range values {
 		switch {
 		case v <= integral:
@@ -45,27 +45,27 @@ func (s *Stats) count(values []float64) {
 	}
 }
 
-// Relaxed is a balancer that solves the linear relaxation and rounds the solution with Shim. If the solver starts from
+// relaxed is a balancer that solves the linear relaxation and rounds the solution with Shim. If the solver starts from
 // its last solution, this is continual optimisation (COpter); otherwise it is the thesis' LP-Relaxed. Source: thesis
 // §5.1.1, "Applying COpter".
-type Relaxed struct {
+type relaxed struct {
 	solver lp.Solver
 	dust   float64
 	r      *relaxation
 }
 
-// NewRelaxed returns a balancer that uses solver. If a server would get less than a fraction dust (0 to 0.01) of a
+// newRelaxed returns a balancer that uses solver. If a server would get less than a fraction dust (0 to 0.01) of a
 // shard's load, this load goes to the shard's other servers. dust should be about the solver's tolerance.
-func NewRelaxed(solver lp.Solver, dust float64) (*Relaxed, error) {
+func newRelaxed(solver lp.Solver, dust float64) (*relaxed, error) {
 	if !(dust >= 0 && dust <= 0.01) {
 		return nil, fmt.Errorf("dust %v, want 0 to 0.01", dust)
 	}
-	return &Relaxed{solver: solver, dust: dust}, nil
+	return &relaxed{solver: solver, dust: dust}, nil
 }
 
 // Balance implements Balancer. The number of shards and servers, sizes and memory must be the same in every round.
-func (b *Relaxed) Balance(ctx context.Context, in *Instance) (*Result, error) {
-	if err := in.Validate(); err != nil {
+func (b *relaxed) Balance(ctx context.Context, in *Instance) (*Result, error) {
+	if err := in.validate(); err != nil {
 		return nil, err
 	}
 	if err := b.update(in); err != nil {
@@ -84,12 +84,12 @@ func (b *Relaxed) Balance(ctx context.Context, in *Instance) (*Result, error) {
 		values[k] = sol.Value(c)
 	}
 	stats.count(values)
-	a, done := Shim(in, gather(values, in, b.dust))
+	a, done := runShim(in, gather(values, in, b.dust))
 	stats.Shim = done
-	return &Result{Assignment: a, Stats: stats}, nil
+	return &Result{assignment: a, stats: stats}, nil
 }
 
-func (b *Relaxed) update(in *Instance) error {
+func (b *relaxed) update(in *Instance) error {
 	if b.r != nil {
 		return b.r.update(in)
 	}
@@ -98,27 +98,27 @@ func (b *Relaxed) update(in *Instance) error {
 	return err
 }
 
-func statsOf(sol *lp.Solution) (Stats, error) {
-	s := Stats{
+func statsOf(sol *lp.Solution) (stats, error) {
+	s := stats{
 		Objective: sol.Objective, Bound: sol.Bound, Iterations: sol.Iterations, Sweeps: sol.Sweeps,
 		Limited: sol.Status == lp.Limited || sol.Status == lp.Interrupted,
 	}
 	if sol.Status == lp.Infeasible || sol.Status == lp.Unbounded || sol.X == nil {
-		return s, fmt.Errorf("shards: solver status %v: %w", sol.Status, ErrInfeasible)
+		return s, fmt.Errorf("shards: solver status %v: %w", sol.Status, errInfeasible)
 	}
 	return s, nil
 }
 
-// Exact is a balancer that solves the integer program of the package doc to a proven optimum. Source: thesis §5.2.1,
+// exactBalancer is a balancer that solves the integer program of the package doc to a proven optimum. Source: thesis §5.2.1,
 // method (b).
-type Exact struct{ solver lp.Solver }
+type exactBalancer struct{ solver lp.Solver }
 
-// NewExact returns a balancer that uses solver, which must support integer variables.
-func NewExact(solver lp.Solver) *Exact { return &Exact{solver} }
+// newExactBalancer returns a balancer that uses solver, which must support integer variables.
+func newExactBalancer(solver lp.Solver) *exactBalancer { return &exactBalancer{solver} }
 
 // Balance implements Balancer, perhaps at exponential cost.
-func (b *Exact) Balance(ctx context.Context, in *Instance) (*Result, error) {
-	if err := in.Validate(); err != nil {
+func (b *exactBalancer) Balance(ctx context.Context, in *Instance) (*Result, error) {
+	if err := in.validate(); err != nil {
 		return nil, err
 	}
 	f, err := newFull(in, true)
@@ -137,7 +137,7 @@ func (b *Exact) Balance(ctx context.Context, in *Instance) (*Result, error) {
 	for k, c := range f.routed {
 		values[k] = sol.Value(c)
 	}
-	a, done := Shim(in, gather(values, in, integral))
+	a, done := runShim(in, gather(values, in, integral))
 	stats.Shim = done
-	return &Result{Assignment: a, Stats: stats}, nil
+	return &Result{assignment: a, stats: stats}, nil
 }

@@ -23,7 +23,7 @@ func BenchmarkRound(b *testing.B) {
 func benchmarkRound(b *testing.B, d, n int, method string) {
 	spec := DefaultSpec()
 	spec.Shards, spec.Servers, spec.Drift = d, n, Stateful
-	w, err := NewWorkload(spec)
+	w, err := newWorkload(spec)
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -34,13 +34,13 @@ func benchmarkRound(b *testing.B, d, n int, method string) {
 	now, moved := w.Start(), 0
 	round := func() {
 		in := w.Next()
-		in.Now = now
+		in.now = now
 		r, err := m.Balance(b.Context(), in)
 		if err != nil {
 			b.Fatal(err)
 		}
-		moved += now.Movements(r.Assignment)
-		now = r.Assignment
+		moved += now.Movements(r.assignment)
+		now = r.assignment
 	}
 	round()
 	moved = 0
@@ -63,12 +63,12 @@ func BenchmarkForm(b *testing.B) {
 	for _, size := range [][2]int{{256, 32}, {512, 64}, {1024, 128}} {
 		spec := DefaultSpec()
 		spec.Shards, spec.Servers = size[0], size[1]
-		w, err := NewWorkload(spec)
+		w, err := newWorkload(spec)
 		if err != nil {
 			b.Fatal(err)
 		}
 		in := w.Next()
-		in.Now = w.Start()
+		in.now = w.Start()
 		f, err := newFull(in, false)
 		if err != nil {
 			b.Fatal(err)

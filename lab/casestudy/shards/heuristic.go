@@ -14,21 +14,21 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// Heuristic is a greedy balancer after E-Store. While the load of a server exceeds (1+ε) times the mean, its hottest
+// heuristic is a greedy balancer after E-Store. While the load of a server exceeds (1+ε) times the mean, its hottest
 // shard that fits moves to the least loaded server. Every shard has one replica, so a single shard above this load
 // cannot be balanced. It costs O(D log D + D N) for D shards and N servers. Source: thesis §5.2.1, method (a).
-type Heuristic struct{}
+type heuristic struct{}
 
 // Balance implements Balancer.
-func (Heuristic) Balance(_ context.Context, in *Instance) (*Result, error) {
-	if err := in.Validate(); err != nil {
+func (heuristic) Balance(_ context.Context, in *Instance) (*Result, error) {
+	if err := in.validate(); err != nil {
 		return nil, err
 	}
 	g := newGreedy(in)
 	for {
 		i := g.most()
 		if i < 0 || g.load[i] <= g.limit {
-			return &Result{Assignment: g.assignment()}, nil
+			return &Result{assignment: g.assignment()}, nil
 		}
 		g.relieve(i)
 		g.done[i] = true
@@ -46,28 +46,28 @@ type greedy struct {
 }
 
 func newGreedy(in *Instance) *greedy {
-	n := in.Servers()
+	n := in.servers()
 	g := &greedy{
-		in: in, limit: (1 + in.Epsilon) * in.Mean(), home: make([]int, in.Shards()), on: make([][]int, n),
+		in: in, limit: (1 + in.epsilon) * in.mean(), home: make([]int, in.shards()), on: make([][]int, n),
 		load: make([]float64, n), used: make([]float64, n), done: make([]bool, n),
 	}
 	for j := range g.home {
-		g.home[j] = mainHost(in.Now[j])
+		g.home[j] = mainHost(in.now[j])
 		if g.home[j] < 0 {
 			g.home[j] = g.least()
 		}
 		i := g.home[j]
 		g.on[i] = append(g.on[i], j)
-		g.load[i] += in.Loads[j]
-		g.used[i] += in.Sizes[j]
+		g.load[i] += in.loads[j]
+		g.used[i] += in.sizes[j]
 	}
 	for i := range g.on {
-		slices.SortStableFunc(g.on[i], func(a, b int) int { return cmp.Compare(in.Loads[b], in.Loads[a]) })
+		slices.SortStableFunc(g.on[i], func(a, b int) int { return cmp.Compare(in.loads[b], in.loads[a]) })
 	}
 	return g
 }
 
-func mainHost(shares []Share) int {
+func mainHost(shares []share) int {
 	best, part := -1, 0.0
 	for _, s := range shares {
 		if s.Part > part {
@@ -105,24 +105,24 @@ func (g *greedy) relieve(i int) {
 			break
 		}
 		to := g.least()
-		if to == i || g.load[to]+g.in.Loads[j] > g.limit || g.used[to]+g.in.Sizes[j] > g.in.Memory[to] {
+		if to == i || g.load[to]+g.in.loads[j] > g.limit || g.used[to]+g.in.sizes[j] > g.in.memory[to] {
 			stay = append(stay, j)
 			continue
 		}
 		g.home[j] = to
-		g.load[i] -= g.in.Loads[j]
-		g.used[i] -= g.in.Sizes[j]
-		g.load[to] += g.in.Loads[j]
-		g.used[to] += g.in.Sizes[j]
+		g.load[i] -= g.in.loads[j]
+		g.used[i] -= g.in.sizes[j]
+		g.load[to] += g.in.loads[j]
+		g.used[to] += g.in.sizes[j]
 		g.on[to] = append(g.on[to], j)
 	}
 	g.on[i] = stay
 }
 
-func (g *greedy) assignment() Assignment {
-	a := make(Assignment, len(g.home))
+func (g *greedy) assignment() assignment {
+	a := make(assignment, len(g.home))
 	for j, i := range g.home {
-		a[j] = []Share{{Server: i, Part: 1}}
+		a[j] = []share{{Server: i, Part: 1}}
 	}
 	return a
 }
@@ -151,7 +151,7 @@ func CheckMethod(name string) error {
 func NewMethod(name string, seed uint64, clock casestudy.Clock) (Balancer, error) {
 	switch kind, count, split := strings.Cut(name, ":"); {
 	case name == "heuristic":
-		return Heuristic{}, nil
+		return heuristic{}, nil
 	case name == "exact":
 		return newExactMethod(0)
 	case name == "lp-relaxed":
@@ -159,7 +159,7 @@ func NewMethod(name string, seed uint64, clock casestudy.Clock) (Balancer, error
 		if err != nil {
 			return nil, err
 		}
-		return NewRelaxed(solver, exactDust)
+		return newRelaxed(solver, exactDust)
 	case name == "copter":
 		o := copter.DefaultOptions()
 		o.Polish = true
@@ -167,13 +167,13 @@ func NewMethod(name string, seed uint64, clock casestudy.Clock) (Balancer, error
 		if err != nil {
 			return nil, err
 		}
-		return NewRelaxed(solver, copterDust)
+		return newRelaxed(solver, copterDust)
 	case kind == "pop" && split:
 		k, err := strconv.Atoi(count)
 		if err != nil || k < 1 {
 			return nil, fmt.Errorf("method %q, want pop with a number of parts, as in pop:8", name)
 		}
-		return NewParts(k, seed, clock, func() (Balancer, error) { return newExactMethod(popGap) })
+		return newParts(k, seed, clock, func() (Balancer, error) { return newExactMethod(popGap) })
 	}
 	return nil, fmt.Errorf("method %q, want one of %s", name, strings.Join(Methods(), ", "))
 }
@@ -183,7 +183,7 @@ func newExactMethod(gap float64) (Balancer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return NewExact(solver), nil
+	return newExactBalancer(solver), nil
 }
 
 func exactSolver(gap float64) (lp.Solver, error) {

@@ -6,8 +6,8 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// ErrInfeasible is returned if every assignment exceeds a limit of load or memory.
-var ErrInfeasible = errors.New("no assignment keeps load and memory within their limits")
+// errInfeasible is returned if every assignment exceeds a limit of load or memory.
+var errInfeasible = errors.New("no assignment keeps load and memory within their limits")
 
 // relaxation is the program in R alone. The column of shard j and server i is j N + i; rows are scaled to about 1.
 //
@@ -31,26 +31,26 @@ func frame(p *lp.Problem, in *Instance) (shard, load, memory []lp.Row, err error
 		}
 		return rows
 	}
-	shard = add(in.Shards(), 1, 1)
-	load = add(in.Servers(), 1-in.Epsilon, 1+in.Epsilon)
-	memory = add(in.Servers(), -lp.Inf, 1)
+	shard = add(in.shards(), 1, 1)
+	load = add(in.servers(), 1-in.epsilon, 1+in.epsilon)
+	memory = add(in.servers(), -lp.Inf, 1)
 	return shard, load, memory, err
 }
 
 func newRelaxation(in *Instance) (*relaxation, error) {
-	r := &relaxation{cols: make([]lp.Col, 0, in.Shards()*in.Servers())}
+	r := &relaxation{cols: make([]lp.Col, 0, in.shards()*in.servers())}
 	shard, load, memory, err := frame(&r.problem, in)
 	if err != nil {
 		return nil, err
 	}
 	r.load, r.costs = load, startCosts(in)
-	mean := in.Mean()
-	for j := range in.Loads {
-		for i := range in.Memory {
+	mean := in.mean()
+	for j := range in.loads {
+		for i := range in.memory {
 			c, err := r.problem.AddCol(r.costs[len(r.cols)], 0, 1,
 				lp.RowEntry{Row: shard[j], Value: 1},
-				lp.RowEntry{Row: load[i], Value: in.Loads[j] / mean},
-				lp.RowEntry{Row: memory[i], Value: in.Sizes[j] / in.Memory[i]})
+				lp.RowEntry{Row: load[i], Value: in.loads[j] / mean},
+				lp.RowEntry{Row: memory[i], Value: in.sizes[j] / in.memory[i]})
 			if err != nil {
 				return nil, err
 			}
@@ -61,10 +61,10 @@ func newRelaxation(in *Instance) (*relaxation, error) {
 }
 
 func (r *relaxation) update(in *Instance) error {
-	if in.Shards()*in.Servers() != len(r.cols) || in.Servers() != len(r.load) {
+	if in.shards()*in.servers() != len(r.cols) || in.servers() != len(r.load) {
 		return errors.New("the number of shards or servers differs from the first round")
 	}
-	mean, n := in.Mean(), in.Servers()
+	mean, n := in.mean(), in.servers()
 	for k, cost := range startCosts(in) {
 		if cost != r.costs[k] {
 			if err := r.problem.SetCost(r.cols[k], cost); err != nil {
@@ -72,7 +72,7 @@ func (r *relaxation) update(in *Instance) error {
 			}
 			r.costs[k] = cost
 		}
-		if err := r.problem.SetCoefficient(r.load[k%n], r.cols[k], in.Loads[k/n]/mean); err != nil {
+		if err := r.problem.SetCoefficient(r.load[k%n], r.cols[k], in.loads[k/n]/mean); err != nil {
 			return err
 		}
 	}
@@ -81,13 +81,13 @@ func (r *relaxation) update(in *Instance) error {
 
 // startCosts returns (1 − Tᵢⱼ) sⱼ.
 func startCosts(in *Instance) []float64 {
-	n := in.Servers()
-	costs := make([]float64, in.Shards()*n)
-	for j, size := range in.Sizes {
+	n := in.servers()
+	costs := make([]float64, in.shards()*n)
+	for j, size := range in.sizes {
 		for i := range n {
 			costs[j*n+i] = size
 		}
-		for _, s := range in.Now[j] {
+		for _, s := range in.now[j] {
 			costs[j*n+s.Server] = 0
 		}
 	}
@@ -106,12 +106,12 @@ func newFull(in *Instance, binary bool) (*full, error) {
 	if err != nil {
 		return nil, err
 	}
-	mean, costs := in.Mean(), startCosts(in)
-	for j := range in.Loads {
-		for i := range in.Memory {
+	mean, costs := in.mean(), startCosts(in)
+	for j := range in.loads {
+		for i := range in.memory {
 			if err := f.addPair(costs[len(f.routed)], binary, []lp.RowEntry{
-				{Row: shard[j], Value: 1}, {Row: load[i], Value: in.Loads[j] / mean},
-			}, lp.RowEntry{Row: memory[i], Value: in.Sizes[j] / in.Memory[i]}); err != nil {
+				{Row: shard[j], Value: 1}, {Row: load[i], Value: in.loads[j] / mean},
+			}, lp.RowEntry{Row: memory[i], Value: in.sizes[j] / in.memory[i]}); err != nil {
 				return nil, err
 			}
 		}
@@ -137,9 +137,9 @@ func (f *full) addPair(cost float64, binary bool, routed []lp.RowEntry, hosted l
 	return err
 }
 
-func gather(values []float64, in *Instance, dust float64) Assignment {
-	n := in.Servers()
-	a := make(Assignment, in.Shards())
+func gather(values []float64, in *Instance, dust float64) assignment {
+	n := in.servers()
+	a := make(assignment, in.shards())
 	for j := range a {
 		row := values[j*n : (j+1)*n]
 		best, sum := 0, 0.0
@@ -152,12 +152,12 @@ func gather(values []float64, in *Instance, dust float64) Assignment {
 			}
 		}
 		if sum == 0 {
-			a[j] = []Share{{Server: best, Part: 1}}
+			a[j] = []share{{Server: best, Part: 1}}
 			continue
 		}
 		for i, v := range row {
 			if v > dust {
-				a[j] = append(a[j], Share{Server: i, Part: v / sum})
+				a[j] = append(a[j], share{Server: i, Part: v / sum})
 			}
 		}
 	}

@@ -15,18 +15,18 @@ import (
 
 func drawInstance(t *rapid.T, d, n int) *Instance {
 	d, n = rapid.IntRange(1, d).Draw(t, "shards"), rapid.IntRange(1, n).Draw(t, "servers")
-	in := &Instance{Epsilon: 0.05, Now: make(Assignment, d)}
+	in := &Instance{epsilon: 0.05, now: make(assignment, d)}
 	for j := range d {
-		in.Loads = append(in.Loads, rapid.Float64Range(0.1, 10).Draw(t, "load"))
-		in.Sizes = append(in.Sizes, rapid.Float64Range(0.5, 2).Draw(t, "size"))
+		in.loads = append(in.loads, rapid.Float64Range(0.1, 10).Draw(t, "load"))
+		in.sizes = append(in.sizes, rapid.Float64Range(0.5, 2).Draw(t, "size"))
 		for i := range n {
 			if rapid.IntRange(0, 2).Draw(t, "there") == 0 {
-				in.Now[j] = append(in.Now[j], Share{i, 1})
+				in.now[j] = append(in.now[j], share{i, 1})
 			}
 		}
 	}
 	for range n {
-		in.Memory = append(in.Memory, rapid.Float64Range(1, 8).Draw(t, "memory"))
+		in.memory = append(in.memory, rapid.Float64Range(1, 8).Draw(t, "memory"))
 	}
 	return in
 }
@@ -98,17 +98,17 @@ func TestRelaxation_update_is_rebuild(t *testing.T) {
 			}
 			for k := range r.cols {
 				got, want := column(&r.problem, r.cols[k]), column(&fresh.problem, fresh.cols[k])
-				if diff := cmp.Diff(want, got); diff != "" {
+				if diff := cmp.Diff(want, got, unexported); diff != "" {
 					t.Fatalf("column %d (-rebuilt +updated):\n%s", k, diff)
 				}
 			}
 		}
 	})
-	r, err := newRelaxation(&Instance{Loads: []float64{1}, Sizes: []float64{1}, Memory: []float64{2}, Epsilon: 0.05, Now: Assignment{nil}})
+	r, err := newRelaxation(&Instance{loads: []float64{1}, sizes: []float64{1}, memory: []float64{2}, epsilon: 0.05, now: assignment{nil}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.update(&Instance{Loads: []float64{1, 1}, Sizes: []float64{1, 1}, Memory: []float64{2}, Epsilon: 0.05, Now: Assignment{nil, nil}}); err == nil {
+	if err := r.update(&Instance{loads: []float64{1, 1}, sizes: []float64{1, 1}, memory: []float64{2}, epsilon: 0.05, now: assignment{nil, nil}}); err == nil {
 		t.Error("a round with another number of shards is taken")
 	}
 }
@@ -116,11 +116,11 @@ func TestRelaxation_update_is_rebuild(t *testing.T) {
 // drawNext draws another placement and other loads for the same servers.
 func drawNext(t *rapid.T, in *Instance) *Instance {
 	next := *in
-	next.Loads, next.Now = nil, make(Assignment, in.Shards())
-	for j := range in.Loads {
-		next.Loads = append(next.Loads, rapid.Float64Range(0.1, 10).Draw(t, "load"))
+	next.loads, next.now = nil, make(assignment, in.shards())
+	for j := range in.loads {
+		next.loads = append(next.loads, rapid.Float64Range(0.1, 10).Draw(t, "load"))
 		if rapid.Bool().Draw(t, "placed") {
-			next.Now[j] = []Share{{rapid.IntRange(0, in.Servers()-1).Draw(t, "server"), 1}}
+			next.now[j] = []share{{rapid.IntRange(0, in.servers()-1).Draw(t, "server"), 1}}
 		}
 	}
 	return &next
@@ -144,7 +144,7 @@ func TestExact_agrees_with_enumeration(t *testing.T) {
 	found := 0
 	check := func(t *rapid.T) {
 		in := drawInstance(t, 3, 2)
-		in.Epsilon = 0.3
+		in.epsilon = 0.3
 		f, err := newFull(in, true)
 		if err != nil {
 			t.Fatal(err)
@@ -176,11 +176,11 @@ func TestExact_agrees_with_enumeration(t *testing.T) {
 			return
 		}
 		found++
-		if math.Abs(r.Stats.Objective-best) > 1e-6 {
-			t.Fatalf("cost %v, but the best of all placements costs %v", r.Stats.Objective, best)
+		if math.Abs(r.stats.Objective-best) > 1e-6 {
+			t.Fatalf("cost %v, but the best of all placements costs %v", r.stats.Objective, best)
 		}
-		if in.Imbalance(r.Assignment) > 2*in.Epsilon+1e-5 || in.OverMemory(r.Assignment) > 1e-6 {
-			t.Fatalf("imbalance %v, over memory %v", in.Imbalance(r.Assignment), in.OverMemory(r.Assignment))
+		if in.imbalance(r.assignment) > 2*in.epsilon+1e-5 || in.overMemory(r.assignment) > 1e-6 {
+			t.Fatalf("imbalance %v, over memory %v", in.imbalance(r.assignment), in.overMemory(r.assignment))
 		}
 	}
 	rapid.Check(t, check)
@@ -192,8 +192,8 @@ func TestExact_agrees_with_enumeration(t *testing.T) {
 // TestParts_split: every shard and server is in one part, and parts have equal
 // counts.
 func TestParts_split(t *testing.T) {
-	in := &Instance{Loads: make([]float64, 10), Memory: make([]float64, 7)}
-	p, err := NewParts(3, 5, nil, func() (Balancer, error) { return Heuristic{}, nil })
+	in := &Instance{loads: make([]float64, 10), memory: make([]float64, 7)}
+	p, err := newParts(3, 5, nil, func() (Balancer, error) { return heuristic{}, nil })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -220,14 +220,14 @@ func TestParts_split(t *testing.T) {
 	if len(seen) != 17 {
 		t.Errorf("%d shards and servers in parts, want 17", len(seen))
 	}
-	wide, err := NewParts(8, 5, nil, nil)
+	wide, err := newParts(8, 5, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := wide.split(in); err == nil {
 		t.Error("eight parts of seven servers")
 	}
-	if _, err := NewParts(0, 5, nil, nil); err == nil {
+	if _, err := newParts(0, 5, nil, nil); err == nil {
 		t.Error("no parts")
 	}
 }
@@ -236,28 +236,28 @@ func TestParts_split(t *testing.T) {
 // loaded one, as long as that stays within the limit and has memory.
 func TestHeuristic(t *testing.T) {
 	in := &Instance{
-		Loads: []float64{9, 4, 3, 2}, Sizes: []float64{1, 1, 1, 1}, Memory: []float64{4, 4}, Epsilon: 0.05,
-		Now: Assignment{{{0, 1}}, {{0, 1}}, {{0, 1}}, {{0, 1}}},
+		loads: []float64{9, 4, 3, 2}, sizes: []float64{1, 1, 1, 1}, memory: []float64{4, 4}, epsilon: 0.05,
+		now: assignment{{{0, 1}}, {{0, 1}}, {{0, 1}}, {{0, 1}}},
 	}
-	r, err := Heuristic{}.Balance(context.Background(), in)
+	r, err := heuristic{}.Balance(context.Background(), in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Mean 9, limit 9.45: the hottest fits and nothing else has to go.
-	want := Assignment{{{1, 1}}, {{0, 1}}, {{0, 1}}, {{0, 1}}}
-	if diff := cmp.Diff(want, r.Assignment); diff != "" {
+	want := assignment{{{1, 1}}, {{0, 1}}, {{0, 1}}, {{0, 1}}}
+	if diff := cmp.Diff(want, r.assignment, unexported); diff != "" {
 		t.Errorf("placement (-want +got):\n%s", diff)
 	}
-	in.Loads[0] = 20 // more than a server's share: it stays, the others go
-	if r, err = (Heuristic{}).Balance(context.Background(), in); err != nil {
+	in.loads[0] = 20 // more than a server's share: it stays, the others go
+	if r, err = (heuristic{}).Balance(context.Background(), in); err != nil {
 		t.Fatal(err)
 	}
-	want = Assignment{{{0, 1}}, {{1, 1}}, {{1, 1}}, {{1, 1}}}
-	if diff := cmp.Diff(want, r.Assignment); diff != "" {
+	want = assignment{{{0, 1}}, {{1, 1}}, {{1, 1}}, {{1, 1}}}
+	if diff := cmp.Diff(want, r.assignment, unexported); diff != "" {
 		t.Errorf("placement (-want +got):\n%s", diff)
 	}
-	in.Memory[1] = 2
-	if r, err = (Heuristic{}).Balance(context.Background(), in); err != nil || in.OverMemory(r.Assignment) > 0 {
-		t.Errorf("error %v, memory exceeded by %v", err, in.OverMemory(r.Assignment))
+	in.memory[1] = 2
+	if r, err = (heuristic{}).Balance(context.Background(), in); err != nil || in.overMemory(r.assignment) > 0 {
+		t.Errorf("error %v, memory exceeded by %v", err, in.overMemory(r.assignment))
 	}
 }

@@ -14,15 +14,15 @@ const cores = 64
 // A Round has the result of one method in one round.
 type Round struct {
 	Round      int
-	Zipf       float64
+	zipf       float64
 	MeanLoad   float64 // of a server; the hottest shard has load 1
 	Movements  int     // replicas copied
-	Replicas   int     // afterwards
-	Imbalance  float64 // (most − least)/mean load
-	OverMemory float64 // fraction by which the fullest server exceeds its memory
+	replicas   int     // afterwards
+	imbalance  float64 // (most − least)/mean load
+	overMemory float64 // fraction by which the fullest server exceeds its memory
 	CPU        time.Duration
-	Parallel   time.Duration // CPU, if the parts of pop:K run on 64 cores
-	Stats      Stats
+	parallel   time.Duration // CPU, if the parts of pop:K run on 64 cores
+	stats      stats
 }
 
 // A Run has the results of one method on one workload.
@@ -43,7 +43,7 @@ type Trial struct {
 // Simulate runs a balancer on the workload. Each round starts from the assignment of the round before. If the balancer
 // fails or leaves a shard unserved, Simulate returns the earlier rounds and the error.
 func (t *Trial) Simulate(ctx context.Context, b Balancer) ([]Round, error) {
-	w, err := NewWorkload(t.Spec)
+	w, err := newWorkload(t.Spec)
 	if err != nil {
 		return nil, err
 	}
@@ -54,35 +54,35 @@ func (t *Trial) Simulate(ctx context.Context, b Balancer) ([]Round, error) {
 			return all, err
 		}
 		in := w.Next()
-		in.Now = now
+		in.now = now
 		before := t.Clock.Read()
 		r, err := b.Balance(ctx, in)
 		took := t.Clock.Read() - before
 		if err != nil {
 			return all, fmt.Errorf("round %d: %w", k, err)
 		}
-		if miss := r.Assignment.Unserved(); miss > 1e-9 {
+		if miss := r.assignment.Unserved(); miss > 1e-9 {
 			return all, fmt.Errorf("round %d: the parts of a shard differ from 1 by %v", k, miss)
 		}
 		all = append(all, measure(k, w.Zipf(), in, r, took))
 		if t.Report != nil {
 			t.Report(&all[k])
 		}
-		now = r.Assignment
+		now = r.assignment
 	}
 	return all, nil
 }
 
 func measure(k int, zipf float64, in *Instance, r *Result, took time.Duration) Round {
 	parallel := took
-	if parts := r.Stats.Parts; len(parts) > 0 {
+	if parts := r.stats.Parts; len(parts) > 0 {
 		parallel += casestudy.Makespan(parts, cores) - casestudy.Makespan(parts, 1)
 	}
 	return Round{
-		Round: k, Zipf: zipf, MeanLoad: in.Mean(),
-		Movements: in.Now.Movements(r.Assignment), Replicas: r.Assignment.Replicas(),
-		Imbalance: in.Imbalance(r.Assignment), OverMemory: in.OverMemory(r.Assignment),
-		CPU: took, Parallel: parallel, Stats: r.Stats,
+		Round: k, zipf: zipf, MeanLoad: in.mean(),
+		Movements: in.now.Movements(r.assignment), replicas: r.assignment.Replicas(),
+		imbalance: in.imbalance(r.assignment), overMemory: in.overMemory(r.assignment),
+		CPU: took, parallel: parallel, stats: r.stats,
 	}
 }
 
@@ -91,21 +91,21 @@ const slack = 5e-4
 
 // A Summary has means and extremes over the rounds of a Run.
 type Summary struct {
-	Rounds                   int // averaged
-	Movements, Replicas      float64
-	Imbalance, MostImbalance float64
-	Within                   float64 // share of rounds with an imbalance of at most 2ε
-	OverMemory               float64 // largest
+	rounds                   int // averaged
+	Movements, replicas      float64
+	Imbalance, mostImbalance float64
+	within                   float64 // share of rounds with an imbalance of at most 2ε
+	overMemory               float64 // largest
 	CPU, CPU99, Parallel     time.Duration
 	Whole                    float64 // share of relaxed values that are 0 or 1; NaN if none
-	Dropped, Evicted         float64 // replicas per round: see ShimStats
-	Limited                  int     // rounds in which the solver stopped at its iteration limit
+	dropped, evicted         float64 // replicas per round: see shimStats
+	limited                  int     // rounds in which the solver stopped at its iteration limit
 }
 
 // Summarise averages over the rounds from first on; earlier rounds are start-up.
 func (r *Run) Summarise(first int) Summary {
 	rounds := r.Rounds[min(max(first, 0), len(r.Rounds)):]
-	s := Summary{Rounds: len(rounds)}
+	s := Summary{rounds: len(rounds)}
 	if len(rounds) == 0 {
 		return s
 	}
@@ -115,21 +115,21 @@ func (r *Run) Summarise(first int) Summary {
 		k := &rounds[i]
 		times[i] = k.CPU
 		s.Movements += float64(k.Movements) / n
-		s.Replicas += float64(k.Replicas) / n
-		s.Imbalance += k.Imbalance / n
-		s.MostImbalance = max(s.MostImbalance, k.Imbalance)
-		s.OverMemory = max(s.OverMemory, k.OverMemory)
+		s.replicas += float64(k.replicas) / n
+		s.Imbalance += k.imbalance / n
+		s.mostImbalance = max(s.mostImbalance, k.imbalance)
+		s.overMemory = max(s.overMemory, k.overMemory)
 		s.CPU += k.CPU
-		s.Parallel += k.Parallel
-		s.Dropped += float64(k.Stats.Shim.Dropped) / n
-		s.Evicted += float64(k.Stats.Shim.Evicted) / n
-		whole += k.Stats.Zero + k.Stats.One
-		values += k.Stats.Zero + k.Stats.One + k.Stats.Between
-		if k.Imbalance <= 2*r.Spec.Epsilon+slack {
-			s.Within += 1 / n
+		s.Parallel += k.parallel
+		s.dropped += float64(k.stats.Shim.Dropped) / n
+		s.evicted += float64(k.stats.Shim.Evicted) / n
+		whole += k.stats.Zero + k.stats.One
+		values += k.stats.Zero + k.stats.One + k.stats.Between
+		if k.imbalance <= 2*r.Spec.Epsilon+slack {
+			s.within += 1 / n
 		}
-		if k.Stats.Limited {
-			s.Limited++
+		if k.stats.Limited {
+			s.limited++
 		}
 	}
 	s.CPU /= time.Duration(len(rounds))

@@ -24,8 +24,8 @@ func Table(w io.Writer, runs []Run, first int) error {
 		if !math.IsNaN(s.Whole) {
 			whole = fmt.Sprintf("%.3f", 100*s.Whole)
 		}
-		fmt.Fprintf(t, "%s\t%.2f\t%.1f\t%.1f\t%.1f\t%.0f\t%.1f\t%s\t%s\t%s\t%s\t%.2f\t\n", runs[i].Method, s.Movements, s.Replicas,
-			100*s.Imbalance, 100*s.MostImbalance, 100*s.Within, 100*s.OverMemory, ms(s.CPU), ms(s.CPU99), ms(s.Parallel), whole, s.Dropped+s.Evicted)
+		fmt.Fprintf(t, "%s\t%.2f\t%.1f\t%.1f\t%.1f\t%.0f\t%.1f\t%s\t%s\t%s\t%s\t%.2f\t\n", runs[i].Method, s.Movements, s.replicas,
+			100*s.Imbalance, 100*s.mostImbalance, 100*s.within, 100*s.overMemory, ms(s.CPU), ms(s.CPU99), ms(s.Parallel), whole, s.dropped+s.evicted)
 	}
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("shards: table: %w", err)
@@ -60,10 +60,10 @@ func CSV(w io.Writer, runs []Run) error {
 func cells(method string, r *Round) []string {
 	f := func(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }
 	n := strconv.Itoa
-	s := &r.Stats
+	s := &r.stats
 	return []string{
-		method, n(r.Round), f(r.Zipf), f(r.MeanLoad), n(r.Movements), n(r.Replicas), f(r.Imbalance), f(r.OverMemory),
-		f(r.CPU.Seconds() * 1e3), f(r.Parallel.Seconds() * 1e3), f(s.Objective), f(s.Bound), n(s.Iterations), n(s.Sweeps), strconv.FormatBool(s.Limited),
+		method, n(r.Round), f(r.zipf), f(r.MeanLoad), n(r.Movements), n(r.replicas), f(r.imbalance), f(r.overMemory),
+		f(r.CPU.Seconds() * 1e3), f(r.parallel.Seconds() * 1e3), f(s.Objective), f(s.Bound), n(s.Iterations), n(s.Sweeps), strconv.FormatBool(s.Limited),
 		n(s.Zero), n(s.One), n(s.Between), n(s.Shim.Dropped), n(s.Shim.Evicted),
 	}
 }
@@ -83,15 +83,15 @@ func HTML(w io.Writer, runs []Run, first int) error {
 	for i := range runs {
 		s := runs[i].Summarise(first)
 		t.Rows = append(t.Rows, []string{
-			runs[i].Method, fmt.Sprintf("%.2f", s.Movements), fmt.Sprintf("%.1f", s.Replicas), percent(s.Imbalance), percent(s.MostImbalance),
-			percent(s.OverMemory), ms(s.CPU), ms(s.CPU99), ms(s.Parallel),
+			runs[i].Method, fmt.Sprintf("%.2f", s.Movements), fmt.Sprintf("%.1f", s.replicas), percent(s.Imbalance), percent(s.mostImbalance),
+			percent(s.overMemory), ms(s.CPU), ms(s.CPU99), ms(s.Parallel),
 		})
 	}
 	p.Tables = []casestudy.Table{t}
 	p.Charts = append(p.Charts,
 		roundChart("Movements", "replicas started in the round", runs, func(r *Round) float64 { return float64(r.Movements) }),
-		roundChart("Load imbalance", "most minus least loaded server, % of the mean", runs, func(r *Round) float64 { return 100 * r.Imbalance }),
-		roundChart("Replicas", "after the round", runs, func(r *Round) float64 { return float64(r.Replicas) }),
+		roundChart("Load imbalance", "most minus least loaded server, % of the mean", runs, func(r *Round) float64 { return 100 * r.imbalance }),
+		roundChart("Replicas", "after the round", runs, func(r *Round) float64 { return float64(r.replicas) }),
 		roundChart("CPU time", "ms, shim included", runs, func(r *Round) float64 { return r.CPU.Seconds() * 1e3 }),
 	)
 	return p.Write(w)

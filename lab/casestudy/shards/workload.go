@@ -15,23 +15,22 @@ type Drift string
 
 // The drifts. Source: thesis §5.2.1, "Load distributions".
 const (
-	Stateless Drift = "stateless" // zₖ uniform in [ZipfMin, ZipfMax]
+	Stateless Drift = "stateless" // zₖ uniform in [zipfMin, zipfMax]
 	Stateful  Drift = "stateful"  // zₖ = zₖ₋₁ (1 ± Step)
 )
 
-// Drifts returns all drifts.
-func Drifts() []Drift { return []Drift{Stateless, Stateful} }
+func drifts() []Drift { return []Drift{Stateless, Stateful} }
 
 // A Spec describes a workload of shards and servers.
 type Spec struct {
 	Shards, Servers  int
 	Drift            Drift
-	ZipfMin, ZipfMax float64 // range of the Zipf exponent
-	Step             float64 // relative change of the exponent in a round, if Stateful
+	zipfMin, zipfMax float64 // range of the Zipf exponent
+	step             float64 // relative change of the exponent in a round, if Stateful
 	Epsilon          float64 // see Instance
-	// Headroom is the servers' memory divided by the memory of one replica of each shard.
-	Headroom   float64
-	SizeSpread float64 // sizes of shards are 1 ± SizeSpread
+	// headroom is the servers' memory divided by the memory of one replica of each shard.
+	headroom   float64
+	sizeSpread float64 // sizes of shards are 1 ± sizeSpread
 	Seed       uint64
 }
 
@@ -41,7 +40,7 @@ type Spec struct {
 func DefaultSpec() Spec {
 	return Spec{
 		Shards: 1024, Servers: 128, Drift: Stateless,
-		ZipfMin: 0.25, ZipfMax: 0.75, Step: 0.1, Epsilon: 0.05, Headroom: 2, Seed: 1,
+		zipfMin: 0.25, zipfMax: 0.75, step: 0.1, Epsilon: 0.05, headroom: 2, Seed: 1,
 	}
 }
 
@@ -54,19 +53,19 @@ func (s *Spec) Validate() error {
 		}
 	}
 	check(s.Servers >= 1 && s.Servers <= s.Shards, "servers %d, want 1 to %d, the number of shards", s.Servers, s.Shards)
-	check(s.Drift == Stateless || s.Drift == Stateful, "load %q, want one of %v", s.Drift, Drifts())
-	check(s.ZipfMin > 0 && s.ZipfMin < s.ZipfMax && s.ZipfMax <= 2,
-		"zipf exponents %v to %v, want an ascending range in 0 to 2", s.ZipfMin, s.ZipfMax)
-	check(s.Step > 0 && s.Step < 1 && s.ZipfMin*(1+s.Step)*(1+s.Step) <= s.ZipfMax,
-		"step %v, want more than 0 and small against the range of exponents", s.Step)
+	check(s.Drift == Stateless || s.Drift == Stateful, "load %q, want one of %v", s.Drift, drifts())
+	check(s.zipfMin > 0 && s.zipfMin < s.zipfMax && s.zipfMax <= 2,
+		"zipf exponents %v to %v, want an ascending range in 0 to 2", s.zipfMin, s.zipfMax)
+	check(s.step > 0 && s.step < 1 && s.zipfMin*(1+s.step)*(1+s.step) <= s.zipfMax,
+		"step %v, want more than 0 and small against the range of exponents", s.step)
 	check(s.Epsilon > 0 && s.Epsilon <= 1, "epsilon %v, want more than 0 and at most 1", s.Epsilon)
-	check(s.Headroom > 1 && s.Headroom <= 1e6, "headroom %v, want more than 1", s.Headroom)
-	check(s.SizeSpread >= 0 && s.SizeSpread < 1, "size spread %v, want at least 0 and below 1", s.SizeSpread)
+	check(s.headroom > 1 && s.headroom <= 1e6, "headroom %v, want more than 1", s.headroom)
+	check(s.sizeSpread >= 0 && s.sizeSpread < 1, "size spread %v, want at least 0 and below 1", s.sizeSpread)
 	return errors.Join(errs...)
 }
 
 // A Workload generates the loads of the shards, round after round.
-type Workload struct {
+type workload struct {
 	spec   Spec
 	sizes  []float64
 	memory []float64
@@ -74,128 +73,124 @@ type Workload struct {
 	zipf   float64
 }
 
-// NewWorkload returns a Workload; the spec must be valid.
-func NewWorkload(spec Spec) (*Workload, error) {
+func newWorkload(spec Spec) (*workload, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
-	w := &Workload{
+	w := &workload{
 		spec:   spec,
 		sizes:  make([]float64, spec.Shards),
 		memory: make([]float64, spec.Servers),
 		random: rng.Stream(spec.Seed, "shards/zipf/"+string(spec.Drift)),
-		zipf:   (spec.ZipfMin + spec.ZipfMax) / 2,
+		zipf:   (spec.zipfMin + spec.zipfMax) / 2,
 	}
 	spread, total := rng.Stream(spec.Seed, "shards/sizes"), 0.0
 	for j := range w.sizes {
-		w.sizes[j] = 1 + spec.SizeSpread*(2*spread.Float64()-1)
+		w.sizes[j] = 1 + spec.sizeSpread*(2*spread.Float64()-1)
 		total += w.sizes[j]
 	}
 	for i := range w.memory {
-		w.memory[i] = spec.Headroom * total / float64(spec.Servers)
+		w.memory[i] = spec.headroom * total / float64(spec.Servers)
 	}
 	return w, nil
 }
 
 // Zipf returns the Zipf exponent of the last round.
-func (w *Workload) Zipf() float64 { return w.zipf }
+func (w *workload) Zipf() float64 { return w.zipf }
 
 // Next returns the Instance of the next round, without Instance.Now. Shard j has load (j+1)^−z, where z is the Zipf
 // exponent of the round. The instances share sizes and memory.
 //
-// Deviation: if a step of a Stateful exponent would leave [ZipfMin, ZipfMax], it goes the other way, because the
+// Deviation: if a step of a Stateful exponent would leave [zipfMin, zipfMax], it goes the other way, because the
 // thesis' unbounded walk drifts to exponents at which a few shards dominate.
-func (w *Workload) Next() *Instance {
+func (w *workload) Next() *Instance {
 	s := &w.spec
 	switch s.Drift {
 	case Stateless:
-		w.zipf = s.ZipfMin + w.random.Float64()*(s.ZipfMax-s.ZipfMin)
+		w.zipf = s.zipfMin + w.random.Float64()*(s.zipfMax-s.zipfMin)
 	case Stateful:
-		factor := 1 + s.Step
+		factor := 1 + s.step
 		if w.random.Uint64()&1 == 0 {
-			factor = 1 - s.Step
+			factor = 1 - s.step
 		}
-		if z := w.zipf * factor; z < s.ZipfMin || z > s.ZipfMax {
+		if z := w.zipf * factor; z < s.zipfMin || z > s.zipfMax {
 			factor = 2 - factor
 		}
 		w.zipf *= factor
 	}
-	in := &Instance{Loads: make([]float64, s.Shards), Sizes: w.sizes, Memory: w.memory, Epsilon: s.Epsilon}
-	for j := range in.Loads {
-		in.Loads[j] = math.Pow(float64(j+1), -w.zipf)
+	in := &Instance{loads: make([]float64, s.Shards), sizes: w.sizes, memory: w.memory, epsilon: s.Epsilon}
+	for j := range in.loads {
+		in.loads[j] = math.Pow(float64(j+1), -w.zipf)
 	}
 	return in
 }
 
 // Start returns the first assignment: shard j is on server j mod N, where N is the number of servers.
-func (w *Workload) Start() Assignment {
-	a := make(Assignment, w.spec.Shards)
+func (w *workload) Start() assignment {
+	a := make(assignment, w.spec.Shards)
 	for j := range a {
-		a[j] = []Share{{Server: j % w.spec.Servers, Part: 1}}
+		a[j] = []share{{Server: j % w.spec.Servers, Part: 1}}
 	}
 	return a
 }
 
 // An Instance is the problem of one round: loads, sizes and memory. It is read-only.
 type Instance struct {
-	Loads   []float64  // by shard, at least 0
-	Sizes   []float64  // of a replica, by shard; more than 0
-	Memory  []float64  // by server, in the unit of Sizes
-	Epsilon float64    // allowed deviation of a server's load from the mean load, relative
-	Now     Assignment // replicas before the round
+	loads   []float64  // by shard, at least 0
+	sizes   []float64  // of a replica, by shard; more than 0
+	memory  []float64  // by server, in the unit of Sizes
+	epsilon float64    // allowed deviation of a server's load from the mean load, relative
+	now     assignment // replicas before the round
 }
 
-// Shards returns the number of shards, D.
-func (in *Instance) Shards() int { return len(in.Loads) }
+func (in *Instance) shards() int { return len(in.loads) }
 
-// Servers returns the number of servers, N.
-func (in *Instance) Servers() int { return len(in.Memory) }
+func (in *Instance) servers() int { return len(in.memory) }
 
-// Mean returns 𝓛, the mean load of a server.
-func (in *Instance) Mean() float64 {
+// mean returns 𝓛, the mean load of a server.
+func (in *Instance) mean() float64 {
 	total := 0.0
-	for _, l := range in.Loads {
+	for _, l := range in.loads {
 		total += l
 	}
-	return total / float64(in.Servers())
+	return total / float64(in.servers())
 }
 
-// Validate returns all errors.
-func (in *Instance) Validate() error {
+func (in *Instance) validate() error {
 	var errs []error
-	if len(in.Sizes) != len(in.Loads) || len(in.Now) != len(in.Loads) {
-		return fmt.Errorf("shards: %d loads, %d sizes, %d placements, want equal numbers", len(in.Loads), len(in.Sizes), len(in.Now))
+	if len(in.sizes) != len(in.loads) || len(in.now) != len(in.loads) {
+		return fmt.Errorf("shards: %d loads, %d sizes, %d placements, want equal numbers", len(in.loads), len(in.sizes), len(in.now))
 	}
-	if len(in.Loads) == 0 || len(in.Memory) == 0 {
-		return fmt.Errorf("shards: %d shards on %d servers, want at least one of each", len(in.Loads), len(in.Memory))
+	if len(in.loads) == 0 || len(in.memory) == 0 {
+		return fmt.Errorf("shards: %d shards on %d servers, want at least one of each", len(in.loads), len(in.memory))
 	}
-	for j := range in.Loads {
+	for j := range in.loads {
 		errs = append(errs, in.validateShard(j)...)
 	}
-	for i, m := range in.Memory {
+	for i, m := range in.memory {
 		if !(m > 0) || math.IsInf(m, 0) {
 			errs = append(errs, fmt.Errorf("server %d: memory %v, want finite and more than 0", i, m))
 		}
 	}
-	if !(in.Epsilon > 0) || in.Epsilon > 1 {
-		errs = append(errs, fmt.Errorf("epsilon %v, want more than 0 and at most 1", in.Epsilon))
+	if !(in.epsilon > 0) || in.epsilon > 1 {
+		errs = append(errs, fmt.Errorf("epsilon %v, want more than 0 and at most 1", in.epsilon))
 	}
-	if len(errs) == 0 && (in.Mean() == 0 || math.IsInf(in.Mean(), 0)) {
-		errs = append(errs, fmt.Errorf("mean load %v, want finite and more than 0", in.Mean()))
+	if len(errs) == 0 && (in.mean() == 0 || math.IsInf(in.mean(), 0)) {
+		errs = append(errs, fmt.Errorf("mean load %v, want finite and more than 0", in.mean()))
 	}
 	return errors.Join(errs...)
 }
 
 func (in *Instance) validateShard(j int) (errs []error) {
-	if !(in.Loads[j] >= 0) || math.IsInf(in.Loads[j], 0) {
-		errs = append(errs, fmt.Errorf("shard %d: load %v, want finite and at least 0", j, in.Loads[j]))
+	if !(in.loads[j] >= 0) || math.IsInf(in.loads[j], 0) {
+		errs = append(errs, fmt.Errorf("shard %d: load %v, want finite and at least 0", j, in.loads[j]))
 	}
-	if !(in.Sizes[j] > 0) || math.IsInf(in.Sizes[j], 0) {
-		errs = append(errs, fmt.Errorf("shard %d: size %v, want finite and more than 0", j, in.Sizes[j]))
+	if !(in.sizes[j] > 0) || math.IsInf(in.sizes[j], 0) {
+		errs = append(errs, fmt.Errorf("shard %d: size %v, want finite and more than 0", j, in.sizes[j]))
 	}
-	for _, s := range in.Now[j] {
-		if s.Server < 0 || s.Server >= len(in.Memory) {
-			errs = append(errs, fmt.Errorf("shard %d: on server %d, want one of 0 to %d", j, s.Server, len(in.Memory)-1))
+	for _, s := range in.now[j] {
+		if s.Server < 0 || s.Server >= len(in.memory) {
+			errs = append(errs, fmt.Errorf("shard %d: on server %d, want one of 0 to %d", j, s.Server, len(in.memory)-1))
 		}
 	}
 	return errs

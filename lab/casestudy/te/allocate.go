@@ -19,32 +19,32 @@ type Allocator interface {
 
 // An Allocation has the flows that a method computed.
 type Allocation struct {
-	// Flow is by path. It may exceed limits slightly: see Instance.ScaleBack and TopUp.
-	Flow []float64
-	// Bound, if not nil, computes a proven upper bound on the total flow. Call it before the next Allocate.
-	Bound      func() float64
-	Parts      []time.Duration // processor time of each part of pop:K
-	Iterations int             // of all parts
-	Limited    bool            // a solver stopped at its iteration limit
+	// flow is by path. It may exceed limits slightly: see Instance.scaleBack and topUp.
+	flow []float64
+	// bound, if not nil, computes a proven upper bound on the total flow. Call it before the next Allocate.
+	bound      func() float64
+	parts      []time.Duration // processor time of each part of pop:K
+	iterations int             // of all parts
+	limited    bool            // a solver stopped at its iteration limit
 }
 
-// Whole is the method that maximises the flow of all demands in one linear program. With an exact solver it is LP-All;
+// whole is the method that maximises the flow of all demands in one linear program. With an exact solver it is LP-All;
 // with a solver that starts from its last solution, COpter. Source: thesis §5.2.2, method (a); §5.1.2, "Applying
 // COpter".
-type Whole struct {
+type whole struct {
 	Solver  lp.Solver
-	program *Program
-	paths   *Paths
+	program *program
+	paths   *paths
 }
 
 // Allocate implements Allocator.
-func (w *Whole) Allocate(ctx context.Context, in *Instance) (*Allocation, error) {
+func (w *whole) Allocate(ctx context.Context, in *Instance) (*Allocation, error) {
 	var err error
-	if w.paths != in.Paths {
-		w.paths = in.Paths
-		w.program, err = Problem(in.Topology, in.Demands, in.Paths, 1)
+	if w.paths != in.paths {
+		w.paths = in.paths
+		w.program, err = newProgram(in.topology, in.demands, in.paths, 1)
 	} else {
-		_, err = w.program.SetDemands(in.Demands)
+		_, err = w.program.SetDemands(in.demands)
 	}
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func (w *Whole) Allocate(ctx context.Context, in *Instance) (*Allocation, error)
 	return w.program.solve(ctx, w.Solver)
 }
 
-func (g *Program) solve(ctx context.Context, s lp.Solver) (*Allocation, error) {
+func (g *program) solve(ctx context.Context, s lp.Solver) (*Allocation, error) {
 	solution, err := s.Solve(ctx, g.LP)
 	if err != nil {
 		return nil, fmt.Errorf("te: %w", err)
@@ -61,18 +61,18 @@ func (g *Program) solve(ctx context.Context, s lp.Solver) (*Allocation, error) {
 		return nil, fmt.Errorf("te: solver status %s, although the problem has an optimum", solution.Status)
 	}
 	a := &Allocation{
-		Flow: g.Flow(solution.X), Iterations: solution.Iterations, Limited: solution.Status != lp.Optimal,
+		flow: g.Flow(solution.X), iterations: solution.Iterations, limited: solution.Status != lp.Optimal,
 	}
 	if solution.Y != nil {
-		a.Bound = func() float64 { return -lp.Bound(g.LP, solution.Y) }
+		a.bound = func() float64 { return -lp.Bound(g.LP, solution.Y) }
 	}
 	return a, nil
 }
 
-// Top is the method that sends each small demand over its shortest path, and then maximises the flow of the large
+// top is the method that sends each small demand over its shortest path, and then maximises the flow of the large
 // demands in the remaining capacity. Source: thesis §5.2.2, method (b), LP-Top ("demand pinning"). Deviation: pinned
 // demands are served largest first, because the thesis does not cover demands that do not fit.
-type Top struct {
+type top struct {
 	Solver lp.Solver
 	Share  float64 // of the demands that count as large; the thesis has 0.1
 	// LPFirst solves the large demands first, and gives the small ones what remains.
@@ -80,12 +80,12 @@ type Top struct {
 }
 
 // Allocate implements Allocator.
-func (o *Top) Allocate(ctx context.Context, in *Instance) (*Allocation, error) {
-	order := heaviest(in.Demands)
+func (o *top) Allocate(ctx context.Context, in *Instance) (*Allocation, error) {
+	order := heaviest(in.demands)
 	n := min(len(order), int(math.Ceil(o.Share*float64(len(order)))))
 	top, rest := slices.Clone(order[:n]), order[n:]
 	slices.Sort(top)
-	flow := make([]float64, in.Paths.Len())
+	flow := make([]float64, in.paths.Len())
 	free := in.free(flow)
 	if !o.LPFirst {
 		in.pin(rest, flow, free)
@@ -94,32 +94,32 @@ func (o *Top) Allocate(ctx context.Context, in *Instance) (*Allocation, error) {
 	if err != nil {
 		return nil, err
 	}
-	in.add(flow, top, a.Flow)
+	in.add(flow, top, a.flow)
 	if o.LPFirst {
-		in.ScaleBack(flow)
+		in.scaleBack(flow)
 		in.pin(rest, flow, in.free(flow))
 	}
-	a.Flow, a.Bound = flow, nil
+	a.flow, a.bound = flow, nil
 	return a, nil
 }
 
 func (in *Instance) pin(demands []int, flow []float64, free capacities) {
 	for _, j := range demands {
-		if p := int(in.Paths.First[j]); p < int(in.Paths.First[j+1]) {
-			flow[p] = free.take(in.Paths.Of(p), in.Demands[j].Volume)
+		if p := int(in.paths.First[j]); p < int(in.paths.First[j+1]) {
+			flow[p] = free.take(in.paths.Of(p), in.demands[j].volume)
 		}
 	}
 }
 
 func (in *Instance) solve(ctx context.Context, s lp.Solver, c capacities) (*Allocation, error) {
-	g, err := Problem(&Topology{Nodes: in.Topology.Nodes, Links: c.links(in.Topology.Links)}, in.Demands, in.Paths, 1)
+	g, err := newProgram(&Topology{nodes: in.topology.nodes, links: c.links(in.topology.links)}, in.demands, in.paths, 1)
 	if err != nil {
 		return nil, err
 	}
 	return g.solve(ctx, s)
 }
 
-func (c capacities) links(links []Link) []Link {
+func (c capacities) links(links []link) []link {
 	links = slices.Clone(links)
 	for e := range links {
 		links[e].Capacity = c[e]
@@ -133,7 +133,7 @@ func heaviest(demands []Demand) []int {
 		order[j] = j
 	}
 	slices.SortFunc(order, func(a, b int) int {
-		return cmp.Or(cmp.Compare(demands[b].Volume, demands[a].Volume), a-b)
+		return cmp.Or(cmp.Compare(demands[b].volume, demands[a].volume), a-b)
 	})
 	return order
 }
@@ -151,26 +151,26 @@ func Heaviest(demands []Demand, n int) []Demand {
 }
 
 func (in *Instance) pick(demands []int) *Instance {
-	part := &Instance{Topology: in.Topology, Paths: in.Paths.Pick(demands), Demands: make([]Demand, len(demands))}
+	part := &Instance{topology: in.topology, paths: in.paths.Pick(demands), demands: make([]Demand, len(demands))}
 	for i, j := range demands {
-		part.Demands[i] = in.Demands[j]
+		part.demands[i] = in.demands[j]
 	}
 	return part
 }
 
 func (in *Instance) add(flow []float64, picked []int, part []float64) {
 	for _, j := range picked {
-		for p := in.Paths.First[j]; p < in.Paths.First[j+1]; p++ {
+		for p := in.paths.First[j]; p < in.paths.First[j+1]; p++ {
 			flow[p] += part[0]
 			part = part[1:]
 		}
 	}
 }
 
-// Parts is the method POP-k. Each of k parts has all links, at 1/k of their capacity, and a random k-th of the demands,
+// parts is the method POP-k. Each of k parts has all links, at 1/k of their capacity, and a random k-th of the demands,
 // drawn again in every round. Large demands are first split into four. The parts are solved one after another. Source:
 // thesis §5.2.2, method (c).
-type Parts struct {
+type parts struct {
 	Solver lp.Solver
 	K      int
 	Seed   uint64
@@ -183,34 +183,34 @@ type Parts struct {
 const ways = 4
 
 // Allocate implements Allocator.
-func (o *Parts) Allocate(ctx context.Context, in *Instance) (*Allocation, error) {
-	volumes := make([]float64, len(in.Demands))
-	for j, d := range in.Demands {
-		volumes[j] = d.Volume
+func (o *parts) Allocate(ctx context.Context, in *Instance) (*Allocation, error) {
+	volumes := make([]float64, len(in.demands))
+	for j, d := range in.demands {
+		volumes[j] = d.volume
 	}
 	pieces := casestudy.SplitClients(volumes, threshold(volumes, o.Large), ways)
 	o.round++
-	all := &Allocation{Flow: make([]float64, in.Paths.Len())}
+	all := &Allocation{flow: make([]float64, in.paths.Len())}
 	for _, members := range casestudy.Split(len(pieces), o.K, o.Seed+o.round) {
 		before := o.Clock.Read()
 		if err := o.part(ctx, in, pieces, members, all); err != nil {
 			return nil, err
 		}
-		all.Parts = append(all.Parts, o.Clock.Read()-before)
+		all.parts = append(all.parts, o.Clock.Read()-before)
 	}
 	return all, nil
 }
 
-func (o *Parts) part(ctx context.Context, in *Instance, pieces []casestudy.Piece, members []int, all *Allocation) error {
+func (o *parts) part(ctx context.Context, in *Instance, pieces []casestudy.Piece, members []int, all *Allocation) error {
 	demands := make([]int, len(members))
 	for i, m := range members {
 		demands[i] = pieces[m].Of
 	}
 	part := in.pick(demands)
 	for i, m := range members {
-		part.Demands[i].Volume *= pieces[m].Share
+		part.demands[i].volume *= pieces[m].Share
 	}
-	g, err := Problem(part.Topology, part.Demands, part.Paths, 1/float64(o.K))
+	g, err := newProgram(part.topology, part.demands, part.paths, 1/float64(o.K))
 	if err != nil {
 		return err
 	}
@@ -218,9 +218,9 @@ func (o *Parts) part(ctx context.Context, in *Instance, pieces []casestudy.Piece
 	if err != nil {
 		return err
 	}
-	in.add(all.Flow, demands, a.Flow)
-	all.Iterations += a.Iterations
-	all.Limited = all.Limited || a.Limited
+	in.add(all.flow, demands, a.flow)
+	all.iterations += a.iterations
+	all.limited = all.limited || a.limited
 	return nil
 }
 

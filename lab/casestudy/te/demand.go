@@ -13,15 +13,15 @@ import (
 
 // A Demand is an amount of traffic, Volume, from Source to Target.
 type Demand struct {
-	Source, Target int
-	Volume         float64 // in Mb/s
+	source, target int
+	volume         float64 // in Mb/s
 }
 
 // Total returns the sum of volumes.
 func Total(demands []Demand) float64 {
 	sum := 0.0
 	for _, d := range demands {
-		sum += d.Volume
+		sum += d.volume
 	}
 	return sum
 }
@@ -41,7 +41,7 @@ const (
 func Kinds() []Kind { return []Kind{Poisson, Bimodal, Gravity, Uniform} }
 
 // A Band is a range of volumes in Mb/s, from which the volumes of demands are drawn.
-type Band struct{ From, To float64 }
+type band struct{ From, To float64 }
 
 // A Traffic states how demands are drawn at random. Source: thesis §5.2.2, "Traffic matrices"; the rules come from
 // POP's framework.
@@ -50,8 +50,8 @@ type Traffic struct {
 	// Load scales the volumes: at 1, evenly spread shortest paths fill every link.
 	Load          float64
 	Lambda, Decay float64 // for Poisson: see Kind
-	HighShare     float64 // share of node pairs that draw from High, for Bimodal
-	Low, High     Band    // for Bimodal
+	highShare     float64 // share of node pairs that draw from High, for Bimodal
+	low, high     band    // for Bimodal
 	Seed          uint64
 }
 
@@ -64,7 +64,7 @@ func DefaultTraffic(kind Kind, seed uint64) Traffic {
 	return Traffic{
 		Kind: kind, Load: 0.8, Seed: seed,
 		Lambda: 4000, Decay: 0.7,
-		HighShare: 0.2, Low: Band{1, 2}, High: Band{5, 7},
+		highShare: 0.2, low: band{1, 2}, high: band{5, 7},
 	}
 }
 
@@ -77,15 +77,15 @@ func (d *Traffic) Validate() error {
 		return fmt.Errorf("load %v, want finite and above 0", d.Load)
 	case d.Kind == Poisson && !(d.Lambda > 0 && d.Lambda <= 1e6 && d.Decay > 0 && d.Decay <= 1):
 		return fmt.Errorf("lambda %v and decay %v, want above 0, up to 1e6 and 1", d.Lambda, d.Decay)
-	case d.Kind == Bimodal && !(d.HighShare >= 0 && d.HighShare <= 1 && d.Low.ok() && d.High.ok()):
-		return fmt.Errorf("high share %v of bands %v and %v, want 0 to 1 of bands above 0", d.HighShare, d.Low, d.High)
+	case d.Kind == Bimodal && !(d.highShare >= 0 && d.highShare <= 1 && d.low.ok() && d.high.ok()):
+		return fmt.Errorf("high share %v of bands %v and %v, want 0 to 1 of bands above 0", d.highShare, d.low, d.high)
 	}
 	return nil
 }
 
-func (b Band) ok() bool { return b.From >= 0 && b.To >= b.From && b.To > 0 && !math.IsInf(b.To, 1) }
+func (b band) ok() bool { return b.From >= 0 && b.To >= b.From && b.To > 0 && !math.IsInf(b.To, 1) }
 
-func (b Band) draw(r *rand.Rand) float64 { return b.From + (b.To-b.From)*r.Float64() }
+func (b band) draw(r *rand.Rand) float64 { return b.From + (b.To-b.From)*r.Float64() }
 
 // Demands draws a volume for every ordered pair of connected nodes. It returns the demands above 0, sorted by source,
 // then target. If there are none, it returns an error.
@@ -98,8 +98,8 @@ func (d *Traffic) Demands(t *Topology) ([]Demand, error) {
 	out, in := t.throughput()
 	var demands []Demand
 	load := 0.0
-	for s := range t.Nodes {
-		for e := range t.Nodes {
+	for s := range t.nodes {
+		for e := range t.nodes {
 			if s == e || hops[e][s] == none {
 				continue
 			}
@@ -113,9 +113,9 @@ func (d *Traffic) Demands(t *Topology) ([]Demand, error) {
 	if len(demands) == 0 {
 		return nil, fmt.Errorf("%s: no demand is above 0", t.Name)
 	}
-	scale := d.Load * t.Capacity() / load
+	scale := d.Load * t.capacity() / load
 	for i := range demands {
-		demands[i].Volume *= scale
+		demands[i].volume *= scale
 	}
 	return demands, nil
 }
@@ -125,10 +125,10 @@ func (d *Traffic) volume(r *rand.Rand, hops int32, gravity float64) float64 {
 	case Poisson:
 		return float64(poisson(r, d.Lambda*math.Pow(d.Decay, float64(hops))))
 	case Bimodal:
-		if r.Float64() < d.HighShare {
-			return d.High.draw(r)
+		if r.Float64() < d.highShare {
+			return d.high.draw(r)
 		}
-		return d.Low.draw(r)
+		return d.low.draw(r)
 	case Gravity:
 		return gravity
 	default:
@@ -150,8 +150,8 @@ func poisson(r *rand.Rand, mean float64) int {
 
 func (t *Topology) hops() [][]int32 {
 	s := newSearch(t)
-	all := make([][]int32, len(t.Nodes))
-	for v := range t.Nodes {
+	all := make([][]int32, len(t.nodes))
+	for v := range t.nodes {
 		s.toward(v)
 		all[v] = slices.Clone(s.rest)
 	}
@@ -159,20 +159,20 @@ func (t *Topology) hops() [][]int32 {
 }
 
 func (t *Topology) throughput() (out, in []float64) {
-	out, in = make([]float64, len(t.Nodes)), make([]float64, len(t.Nodes))
-	for _, l := range t.Links {
+	out, in = make([]float64, len(t.nodes)), make([]float64, len(t.nodes))
+	for _, l := range t.links {
 		out[l.From] += l.Capacity
 		in[l.To] += l.Capacity
 	}
 	return out, in
 }
 
-// Perturb multiplies the volume of every demand by a random factor, uniform from 1−share to 1+share. Source: thesis
+// perturb multiplies the volume of every demand by a random factor, uniform from 1−share to 1+share. Source: thesis
 // §5.2.2.
-func Perturb(demands []Demand, share float64, seed uint64, round int) {
+func perturb(demands []Demand, share float64, seed uint64, round int) {
 	r := rng.Stream(seed, fmt.Sprintf("te/perturb/%d", round))
 	for i := range demands {
-		demands[i].Volume *= 1 + share*(2*r.Float64()-1)
+		demands[i].volume *= 1 + share*(2*r.Float64()-1)
 	}
 }
 
@@ -193,10 +193,10 @@ func Generate(nodes int, seed uint64) (*Topology, error) {
 	t := &Topology{Name: fmt.Sprintf("generated-%d", nodes)}
 	for i := range nodes {
 		x[i], y[i] = r.Float64(), r.Float64()
-		t.Nodes = append(t.Nodes, strconv.Itoa(i))
+		t.nodes = append(t.nodes, strconv.Itoa(i))
 	}
 	for _, e := range shortEdges(x, y) {
-		t.Links = append(t.Links, Link{e.a, e.b, 1000}, Link{e.b, e.a, 1000})
+		t.links = append(t.links, link{e.a, e.b, 1000}, link{e.b, e.a, 1000})
 	}
 	t.size()
 	return t, nil
@@ -240,20 +240,20 @@ func shortEdges(x, y []float64) []edge {
 
 func (t *Topology) size() {
 	var all []Demand
-	for s := range t.Nodes {
-		for e := range t.Nodes {
+	for s := range t.nodes {
+		for e := range t.nodes {
 			if s != e {
 				all = append(all, Demand{s, e, 1})
 			}
 		}
 	}
-	crossed := make([]int, len(t.Links))
-	for _, e := range EdgeDisjoint(t, all, 1).Links {
+	crossed := make([]int, len(t.links))
+	for _, e := range edgeDisjoint(t, all, 1).Links {
 		crossed[e]++
 	}
 	most := slices.Max(crossed)
-	for i := range t.Links {
-		l := &t.Links[i]
+	for i := range t.links {
+		l := &t.links[i]
 		l.Capacity = 1000 * math.Ceil(10*float64(crossed[i]+1)/float64(most+1))
 	}
 }

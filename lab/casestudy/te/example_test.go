@@ -1,35 +1,34 @@
-package te_test
+package te
 
 import (
 	"context"
 	"fmt"
 
-	"github.com/oxgang/oxgang/lab/casestudy/te"
 	"github.com/oxgang/oxgang/opt/copter"
 )
 
 // Two demands share a link of 3; one of them has a way around it.
 func Example() {
-	t := &te.Topology{Nodes: []string{"a", "b", "c"}, Links: []te.Link{
+	t := &Topology{nodes: []string{"a", "b", "c"}, links: []link{
 		{From: 0, To: 1, Capacity: 3}, {From: 0, To: 2, Capacity: 2}, {From: 2, To: 1, Capacity: 5},
 	}}
-	demands := []te.Demand{{Source: 0, Target: 1, Volume: 9}, {Source: 2, Target: 1, Volume: 4}}
-	in := &te.Instance{Topology: t, Demands: demands, Paths: te.EdgeDisjoint(t, demands, 4)}
+	demands := []Demand{{source: 0, target: 1, volume: 9}, {source: 2, target: 1, volume: 4}}
+	in := &Instance{topology: t, demands: demands, paths: edgeDisjoint(t, demands, 4)}
 	s, err := copter.New(copter.DefaultOptions())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	a, err := (&te.Whole{Solver: s}).Allocate(context.Background(), in)
+	a, err := (&whole{Solver: s}).Allocate(context.Background(), in)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	in.ScaleBack(a.Flow)
+	in.scaleBack(a.flow)
 	total := 0.0
-	for _, x := range a.Flow {
+	for _, x := range a.flow {
 		total += x
 	}
-	fmt.Printf("%d paths carry %.2f of %v\n", in.Paths.Len(), total, te.Total(demands))
+	fmt.Printf("%d paths carry %.2f of %v\n", in.paths.Len(), total, Total(demands))
 	// Output: 3 paths carry 8.00 of 13
 }

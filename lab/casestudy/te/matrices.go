@@ -14,8 +14,8 @@ import (
 // ReadMatrices reads CSV with the header slot,src,dst,demand and names of nodes of t. It returns the demands of each
 // slot that are above 0, sorted by source, then target.
 func ReadMatrices(name string, r io.Reader, t *Topology) ([][]Demand, error) {
-	index := make(map[string]int, len(t.Nodes))
-	for i, n := range t.Nodes {
+	index := make(map[string]int, len(t.nodes))
+	for i, n := range t.nodes {
 		index[n] = i
 	}
 	rows := csv.NewReader(r)
@@ -42,7 +42,7 @@ func ReadMatrices(name string, r io.Reader, t *Topology) ([][]Demand, error) {
 		for slot >= len(slots) {
 			slots = append(slots, nil)
 		}
-		if d.Volume > 0 {
+		if d.volume > 0 {
 			slots[slot] = append(slots[slot], d)
 		}
 	}
@@ -54,25 +54,25 @@ func matrixRow(row []string, index map[string]int) (slot int, d Demand, err erro
 		return 0, d, fmt.Errorf("slot %q, want a number from 0 to 100000", row[0])
 	}
 	var okSource, okTarget bool
-	d.Source, okSource = index[row[1]]
-	d.Target, okTarget = index[row[2]]
-	if !okSource || !okTarget || d.Source == d.Target {
+	d.source, okSource = index[row[1]]
+	d.target, okTarget = index[row[2]]
+	if !okSource || !okTarget || d.source == d.target {
 		return 0, d, fmt.Errorf("src %q and dst %q, want two nodes of the topology", row[1], row[2])
 	}
-	d.Volume, err = strconv.ParseFloat(row[3], 64)
-	if err != nil || !(d.Volume >= 0) || math.IsInf(d.Volume, 1) {
+	d.volume, err = strconv.ParseFloat(row[3], 64)
+	if err != nil || !(d.volume >= 0) || math.IsInf(d.volume, 1) {
 		return 0, d, fmt.Errorf("demand %q, want a finite number of at least 0", row[3])
 	}
 	return slot, d, nil
 }
 
 func sorted(name string, slots [][]Demand) ([][]Demand, error) {
-	order := func(a, b Demand) int { return cmp.Or(a.Source-b.Source, a.Target-b.Target) }
+	order := func(a, b Demand) int { return cmp.Or(a.source-b.source, a.target-b.target) }
 	for s, demands := range slots {
 		slices.SortFunc(demands, order)
 		for i, d := range demands {
 			if i > 0 && order(demands[i-1], d) == 0 {
-				return nil, fmt.Errorf("%s: slot %d: nodes %d to %d are listed twice", name, s, d.Source, d.Target)
+				return nil, fmt.Errorf("%s: slot %d: nodes %d to %d are listed twice", name, s, d.source, d.target)
 			}
 		}
 	}

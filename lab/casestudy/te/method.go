@@ -36,7 +36,7 @@ func NewMethod(name string, seed uint64, clock casestudy.Clock) (Method, error) 
 	case name == "lp-top", name == "lp-top:lp-first":
 		var s lp.Solver
 		s, err = solver(exact.InteriorPoint)
-		allocator = &Top{Solver: s, Share: topShare, LPFirst: with}
+		allocator = &top{Solver: s, Share: topShare, LPFirst: with}
 	case kind == "pop" && with:
 		k, bad := strconv.Atoi(setting)
 		if bad != nil || k < 1 {
@@ -44,11 +44,11 @@ func NewMethod(name string, seed uint64, clock casestudy.Clock) (Method, error) 
 		}
 		var s lp.Solver
 		s, err = solver(exact.InteriorPoint)
-		allocator = &Parts{Solver: s, K: k, Seed: seed, Large: large, Clock: clock}
+		allocator = &parts{Solver: s, K: k, Seed: seed, Large: large, Clock: clock}
 	case name == "copter":
 		var s *copter.Solver
 		s, err = copter.New(copter.DefaultOptions())
-		allocator = &Whole{Solver: s}
+		allocator = &whole{Solver: s}
 	default:
 		err = unknown(name)
 	}
@@ -73,7 +73,7 @@ func newWhole(name, how string) (Allocator, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Whole{Solver: s}, nil
+	return &whole{Solver: s}, nil
 }
 
 func unknown(name string) error {
@@ -97,7 +97,7 @@ func solver(m exact.Method) (lp.Solver, error) {
 //	            x_p ≥ 0                           (d)
 //
 // as a minimisation of -Σ x. Source: thesis §5.1.2, (a)-(d).
-type Program struct {
+type program struct {
 	LP      *lp.Problem
 	Demand  []lp.Row // (b), by demand
 	Link    []lp.Row // (c), by link
@@ -105,25 +105,25 @@ type Program struct {
 	volumes []float64
 }
 
-// Problem builds the Program for demands and their paths. scale is the fraction of each link's capacity that may be
+// newProgram builds the Program for demands and their paths. scale is the fraction of each link's capacity that may be
 // used.
-func Problem(t *Topology, demands []Demand, paths *Paths, scale float64) (*Program, error) {
-	g := &Program{
-		LP: &lp.Problem{}, Demand: make([]lp.Row, len(demands)), Link: make([]lp.Row, len(t.Links)),
+func newProgram(t *Topology, demands []Demand, paths *paths, scale float64) (*program, error) {
+	g := &program{
+		LP: &lp.Problem{}, Demand: make([]lp.Row, len(demands)), Link: make([]lp.Row, len(t.links)),
 		Path: make([]lp.Col, paths.Len()), volumes: make([]float64, len(demands)),
 	}
 	var err error
-	for e, l := range t.Links {
+	for e, l := range t.links {
 		if g.Link[e], err = g.LP.AddRow(-lp.Inf, l.Capacity*scale); err != nil {
 			return nil, fmt.Errorf("te: link %d: %w", e, err)
 		}
 	}
 	var entries []lp.RowEntry
 	for j, d := range demands {
-		if g.Demand[j], err = g.LP.AddRow(-lp.Inf, d.Volume); err != nil {
+		if g.Demand[j], err = g.LP.AddRow(-lp.Inf, d.volume); err != nil {
 			return nil, fmt.Errorf("te: demand %d: %w", j, err)
 		}
-		g.volumes[j] = d.Volume
+		g.volumes[j] = d.volume
 		for p := paths.First[j]; p < paths.First[j+1]; p++ {
 			entries = append(entries[:0], lp.RowEntry{Row: g.Demand[j], Value: 1})
 			for _, e := range paths.Of(int(p)) {
@@ -138,22 +138,22 @@ func Problem(t *Topology, demands []Demand, paths *Paths, scale float64) (*Progr
 }
 
 // SetDemands sets new volumes for the demands of the program, and returns how many volumes changed.
-func (g *Program) SetDemands(demands []Demand) (changed int, err error) {
+func (g *program) SetDemands(demands []Demand) (changed int, err error) {
 	for j, d := range demands {
-		if d.Volume == g.volumes[j] {
+		if d.volume == g.volumes[j] {
 			continue
 		}
-		if err := g.LP.SetRHS(g.Demand[j], -lp.Inf, d.Volume); err != nil {
+		if err := g.LP.SetRHS(g.Demand[j], -lp.Inf, d.volume); err != nil {
 			return changed, fmt.Errorf("te: demand %d: %w", j, err)
 		}
-		g.volumes[j] = d.Volume
+		g.volumes[j] = d.volume
 		changed++
 	}
 	return changed, nil
 }
 
 // Flow returns the flow on each path in x, a solution of LP.
-func (g *Program) Flow(x []float64) []float64 {
+func (g *program) Flow(x []float64) []float64 {
 	flow := make([]float64, len(g.Path))
 	for p, c := range g.Path {
 		flow[p] = x[c.Index()]

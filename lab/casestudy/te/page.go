@@ -23,15 +23,15 @@ func HTML(w io.Writer, title string, demands []Demand, rounds []Round, first int
 			demandChart(demands),
 			roundChart("Total flow", "of the demand, %", rounds, func(r *Round) float64 { return 100 * r.Flow / r.Demand }),
 			roundChart("Optimality gap", "to the best bound, %", rounds, func(r *Round) float64 { return 100 * r.Gap() }),
-			roundChart("CPU time", "seconds, with the parts of pop:K in parallel", rounds, func(r *Round) float64 { return r.Parallel.Seconds() }),
+			roundChart("CPU time", "seconds, with the parts of pop:K in parallel", rounds, func(r *Round) float64 { return r.parallel.Seconds() }),
 		},
 	}
 	percent := func(x float64) string { return fmt.Sprintf("%.3f", 100*x) }
 	t := casestudy.Table{Head: []string{"method", "flow", "of demand, %", "gap, %", "topped up", "gap, %", "CPU, s", "parallel, s"}}
 	for _, s := range Summarise(rounds, first) {
 		t.Rows = append(t.Rows, []string{
-			s.Method, fmt.Sprintf("%.0f", s.Flow), percent(s.Served), percent(s.Gap),
-			fmt.Sprintf("%.0f", s.ToppedUp), percent(s.ToppedGap), seconds(s.CPU), seconds(s.Parallel),
+			s.method, fmt.Sprintf("%.0f", s.Flow), percent(s.Served), percent(s.Gap),
+			fmt.Sprintf("%.0f", s.toppedUp), percent(s.toppedGap), seconds(s.CPU), seconds(s.Parallel),
 		})
 	}
 	p.Tables = []casestudy.Table{t}
@@ -61,20 +61,20 @@ func demandChart(demands []Demand) report.Lines {
 	for k := range points + 1 {
 		i := k * (len(order) - 1) / points
 		line.X = append(line.X, float64(k)/points)
-		line.Y = append(line.Y, demands[order[i]].Volume)
+		line.Y = append(line.Y, demands[order[i]].volume)
 	}
 	return report.Lines{Title: "Demands (Figure 5.4)", Note: "volume, by share of demands that have at most as much", Logarithmic: true, Lines: []report.Line{line}}
 }
 
-// Table prints a row per method, with means over the rounds from first on. FLOW and TOPPED UP are Flow and ToppedUp of
+// Table prints a row per method, with means over the rounds from first on. FLOW and TOPPED UP are Flow and toppedUp of
 // Round; gaps are relative to the best bound. CPU is seconds per round; PARALLEL is the time if the parts of pop:K run
 // in parallel.
 func Table(w io.Writer, rounds []Round, first int) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "METHOD\tFLOW\tOF DEMAND (%)\tGAP (%)\tTOPPED UP\tGAP (%)\tVIOLATION\tCPU (s)\tWORST (s)\tPARALLEL (s)\tLIMITED\t")
 	for _, s := range Summarise(rounds, first) {
-		fmt.Fprintf(t, "%s\t%.0f\t%.2f\t%.3f\t%.0f\t%.3f\t%.1e\t%s\t%s\t%s\t%d\t\n", s.Method, s.Flow, 100*s.Served, 100*s.Gap,
-			s.ToppedUp, 100*s.ToppedGap, s.Violation, seconds(s.CPU), seconds(s.Worst), seconds(s.Parallel), s.Limited)
+		fmt.Fprintf(t, "%s\t%.0f\t%.2f\t%.3f\t%.0f\t%.3f\t%.1e\t%s\t%s\t%s\t%d\t\n", s.method, s.Flow, 100*s.Served, 100*s.Gap,
+			s.toppedUp, 100*s.toppedGap, s.violation, seconds(s.CPU), seconds(s.Worst), seconds(s.Parallel), s.limited)
 	}
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("te: table: %w", err)
@@ -94,8 +94,8 @@ func CSV(w io.Writer, rounds []Round) error {
 	for i := range rounds {
 		r := &rounds[i]
 		_ = c.Write([]string{
-			r.Method, strconv.Itoa(r.Round), f(r.Demand), f(r.Flow), f(r.ToppedUp), f(r.Bound), f(r.Violation),
-			seconds(r.CPU), seconds(r.Parallel), strconv.Itoa(r.Iterations), strconv.FormatBool(r.Limited),
+			r.Method, strconv.Itoa(r.Round), f(r.Demand), f(r.Flow), f(r.toppedUp), f(r.bound), f(r.violation),
+			seconds(r.CPU), seconds(r.parallel), strconv.Itoa(r.iterations), strconv.FormatBool(r.limited),
 		})
 	}
 	c.Flush()

@@ -9,21 +9,21 @@ import (
 
 // A Paths has the paths of all demands, in flat slices. The paths of demand j are First[j] to First[j+1]-1, shortest
 // first. Path p has the links Links[Start[p]:Start[p+1]], in order.
-type Paths struct {
+type paths struct {
 	First []int32 // by demand, and one more
 	Start []int32 // by path, and one more
 	Links []int32
 }
 
 // Len returns the number of paths.
-func (p *Paths) Len() int { return len(p.Start) - 1 }
+func (p *paths) Len() int { return len(p.Start) - 1 }
 
 // Of returns the links of path i.
-func (p *Paths) Of(i int) []int32 { return p.Links[p.Start[i]:p.Start[i+1]] }
+func (p *paths) Of(i int) []int32 { return p.Links[p.Start[i]:p.Start[i+1]] }
 
 // Pick returns the paths of the given demands, in that order.
-func (p *Paths) Pick(demands []int) *Paths {
-	q := &Paths{First: make([]int32, 1, len(demands)+1), Start: make([]int32, 1)}
+func (p *paths) Pick(demands []int) *paths {
+	q := &paths{First: make([]int32, 1, len(demands)+1), Start: make([]int32, 1)}
 	for _, j := range demands {
 		for i := p.First[j]; i < p.First[j+1]; i++ {
 			q.Links = append(q.Links, p.Of(int(i))...)
@@ -34,11 +34,11 @@ func (p *Paths) Pick(demands []int) *Paths {
 	return q
 }
 
-// EdgeDisjoint returns up to k paths for each demand. The paths of a demand have no link in common. Each is the
+// edgeDisjoint returns up to k paths for each demand. The paths of a demand have no link in common. Each is the
 // shortest that uses only links with capacity not used by earlier ones. A path takes a breadth-first search from both
 // ends. Source: thesis §5.1.2. Deviation: length counts links, where POP's framework has 1 / capacity, because the
 // figures that we compare with were measured so.
-func EdgeDisjoint(t *Topology, demands []Demand, k int) *Paths {
+func edgeDisjoint(t *Topology, demands []Demand, k int) *paths {
 	groups := byTarget(t, demands)
 	found := make([][]int32, len(demands)) // length, links, length, links...
 	var next atomic.Int64
@@ -53,7 +53,7 @@ func EdgeDisjoint(t *Topology, demands []Demand, k int) *Paths {
 				}
 				s.toward(groups[g].target)
 				for _, j := range groups[g].demands {
-					found[j] = slices.Clone(s.disjoint(int32(demands[j].Source), k))
+					found[j] = slices.Clone(s.disjoint(int32(demands[j].source), k))
 				}
 			}
 		})
@@ -62,8 +62,8 @@ func EdgeDisjoint(t *Topology, demands []Demand, k int) *Paths {
 	return collect(found)
 }
 
-func collect(found [][]int32) *Paths {
-	p := &Paths{First: make([]int32, 1, len(found)+1), Start: make([]int32, 1)}
+func collect(found [][]int32) *paths {
+	p := &paths{First: make([]int32, 1, len(found)+1), Start: make([]int32, 1)}
 	for _, paths := range found {
 		for len(paths) > 0 {
 			n := paths[0]
@@ -82,10 +82,10 @@ type group struct {
 }
 
 func byTarget(t *Topology, demands []Demand) []group {
-	groups := make([]group, len(t.Nodes))
+	groups := make([]group, len(t.nodes))
 	for j, d := range demands {
-		groups[d.Target].target = d.Target
-		groups[d.Target].demands = append(groups[d.Target].demands, j)
+		groups[d.target].target = d.target
+		groups[d.target].demands = append(groups[d.target].demands, j)
 	}
 	return slices.DeleteFunc(groups, func(g group) bool { return g.demands == nil })
 }
@@ -111,8 +111,8 @@ type side struct {
 }
 
 func newSearch(t *Topology) *search {
-	n := len(t.Nodes)
-	s := &search{rest: make([]int32, n), used: make([]uint32, len(t.Links))}
+	n := len(t.nodes)
+	s := &search{rest: make([]int32, n), used: make([]uint32, len(t.links))}
 	for i := range s.side {
 		s.side[i] = side{arcs: t.arcs(i == 1), via: make([]arc, n), seen: make([]uint32, n)}
 	}

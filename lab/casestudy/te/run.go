@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/lab/casestudy"
 )
 
-// Cores is the number of processor cores that Round.Parallel assumes.
-const Cores = 64
+// cores is the number of processor cores that Round.Parallel assumes.
+const cores = 64
 
 // A Spec describes a run: network, demands, and how the demands change.
 type Spec struct {
@@ -29,25 +29,25 @@ type Round struct {
 	Method string
 	Round  int
 	Demand float64 // total
-	// Flow is the total flow after ScaleBack, ToppedUp after ScaleBack and TopUp.
-	Flow, ToppedUp float64
-	Violation      float64       // relative excess on the fullest link, before ScaleBack
-	Bound          float64       // smallest proven upper bound on the flow, of all methods
+	// Flow is the total flow after scaleBack, toppedUp after scaleBack and topUp.
+	Flow, toppedUp float64
+	violation      float64       // relative excess on the fullest link, before scaleBack
+	bound          float64       // smallest proven upper bound on the flow, of all methods
 	CPU            time.Duration // without the computation of bounds
-	Parallel       time.Duration // CPU, if the parts of pop:K run on Cores cores
-	Iterations     int
-	Limited        bool
+	parallel       time.Duration // CPU, if the parts of pop:K run on Cores cores
+	iterations     int
+	limited        bool
 }
 
 // Gap returns (Bound − Flow) / Bound.
-func (r *Round) Gap() float64 { return max(0, 1-r.Flow/r.Bound) }
+func (r *Round) Gap() float64 { return max(0, 1-r.Flow/r.bound) }
 
-// ToppedGap returns (Bound − ToppedUp) / Bound.
-func (r *Round) ToppedGap() float64 { return max(0, 1-r.ToppedUp/r.Bound) }
+// toppedGap returns (Bound − toppedUp) / Bound.
+func (r *Round) toppedGap() float64 { return max(0, 1-r.toppedUp/r.bound) }
 
 // A Method is an Allocator with a name.
 type Method struct {
-	Name string
+	name string
 	Allocator
 }
 
@@ -70,7 +70,7 @@ func Run(ctx context.Context, s Spec, methods []Method, rounds int, clock casest
 		for _, m := range methods {
 			r, err := in.round(ctx, m, clock)
 			if err != nil {
-				return all[:first], fmt.Errorf("%s: round %d: %w", m.Name, k, err)
+				return all[:first], fmt.Errorf("%s: round %d: %w", m.name, k, err)
 			}
 			r.Round = k
 			all = append(all, *r)
@@ -84,7 +84,7 @@ func Run(ctx context.Context, s Spec, methods []Method, rounds int, clock casest
 }
 
 func (s *Spec) start() (*Instance, error) {
-	if err := s.Topology.Validate(); err != nil {
+	if err := s.Topology.validate(); err != nil {
 		return nil, fmt.Errorf("te: %w", err)
 	}
 	if s.Rounds != nil {
@@ -94,24 +94,24 @@ func (s *Spec) start() (*Instance, error) {
 		return nil, fmt.Errorf("te: %s: no demands", s.Topology.Name)
 	}
 	return &Instance{
-		Topology: s.Topology, Demands: slices.Clone(s.Demands),
-		Paths: EdgeDisjoint(s.Topology, s.Demands, s.Paths),
+		topology: s.Topology, demands: slices.Clone(s.Demands),
+		paths: edgeDisjoint(s.Topology, s.Demands, s.Paths),
 	}, nil
 }
 
 func (s *Spec) move(in *Instance, k int) error {
 	switch {
 	case s.Rounds == nil && k > 0:
-		Perturb(in.Demands, s.Move, s.Seed, k)
+		perturb(in.demands, s.Move, s.Seed, k)
 	case s.Rounds != nil && k >= len(s.Rounds):
 		return fmt.Errorf("te: round %d, but there are demands for %d rounds only", k, len(s.Rounds))
 	case s.Rounds != nil:
-		for j := range in.Demands {
-			in.Demands[j].Volume = 0
+		for j := range in.demands {
+			in.demands[j].volume = 0
 		}
 		for _, d := range s.Rounds[k] {
-			j, _ := slices.BinarySearchFunc(in.Demands, d, bySource)
-			in.Demands[j].Volume = d.Volume
+			j, _ := slices.BinarySearchFunc(in.demands, d, bySource)
+			in.demands[j].volume = d.volume
 		}
 	}
 	return nil
@@ -124,7 +124,7 @@ func everyPair(rounds [][]Demand) []Demand {
 }
 
 func bySource(a, b Demand) int {
-	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Target, b.Target))
+	return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.target, b.target))
 }
 
 func (in *Instance) round(ctx context.Context, m Method, clock casestudy.Clock) (*Round, error) {
@@ -134,20 +134,20 @@ func (in *Instance) round(ctx context.Context, m Method, clock casestudy.Clock) 
 		return nil, err
 	}
 	solved := clock.Read()
-	r := &Round{Method: m.Name, Demand: Total(in.Demands), Bound: math.Inf(1), Iterations: a.Iterations, Limited: a.Limited}
-	if a.Bound != nil {
-		r.Bound = a.Bound()
+	r := &Round{Method: m.name, Demand: Total(in.demands), bound: math.Inf(1), iterations: a.iterations, limited: a.limited}
+	if a.bound != nil {
+		r.bound = a.bound()
 	}
-	r.Violation, _, _ = in.Violation(a.Flow)
+	r.violation, _, _ = in.violation(a.flow)
 	checked := clock.Read()
-	in.ScaleBack(a.Flow)
-	r.Flow = sum(a.Flow)
-	in.TopUp(a.Flow)
-	r.ToppedUp = sum(a.Flow)
+	in.scaleBack(a.flow)
+	r.Flow = sum(a.flow)
+	in.topUp(a.flow)
+	r.toppedUp = sum(a.flow)
 	r.CPU = clock.Read() - checked + solved - before
-	r.Parallel = r.CPU
-	if len(a.Parts) > 0 {
-		r.Parallel += casestudy.Makespan(a.Parts, Cores) - casestudy.Makespan(a.Parts, 1)
+	r.parallel = r.CPU
+	if len(a.parts) > 0 {
+		r.parallel += casestudy.Makespan(a.parts, cores) - casestudy.Makespan(a.parts, 1)
 	}
 	if math.IsNaN(r.Flow) {
 		return nil, fmt.Errorf("flow %v, want a number", r.Flow)
@@ -158,10 +158,10 @@ func (in *Instance) round(ctx context.Context, m Method, clock casestudy.Clock) 
 func share(rounds []Round) {
 	least := math.Inf(1)
 	for i := range rounds {
-		least = min(least, rounds[i].Bound, rounds[i].Demand)
+		least = min(least, rounds[i].bound, rounds[i].Demand)
 	}
 	for i := range rounds {
-		rounds[i].Bound = least
+		rounds[i].bound = least
 	}
 }
 
@@ -175,14 +175,14 @@ func sum(x []float64) float64 {
 
 // A Summary has means of one method over rounds.
 type Summary struct {
-	Method                 string
-	Rounds                 int
-	Demand, Flow, ToppedUp float64
+	method                 string
+	rounds                 int
+	demand, Flow, toppedUp float64
 	Served                 float64 // Flow over Demand
-	Gap, ToppedGap         float64
-	Violation              float64       // largest
+	Gap, toppedGap         float64
+	violation              float64       // largest
 	CPU, Parallel, Worst   time.Duration // Worst is the largest CPU
-	Limited                int           // rounds in which a solver stopped at its iteration limit
+	limited                int           // rounds in which a solver stopped at its iteration limit
 }
 
 // Summarise returns a Summary per method, over the rounds from first on. The thesis omits the first 5 of 20 rounds.
@@ -190,10 +190,10 @@ func Summarise(rounds []Round, first int) []Summary {
 	var all []Summary
 	for i := range rounds {
 		r := &rounds[i]
-		at := slices.IndexFunc(all, func(s Summary) bool { return s.Method == r.Method })
+		at := slices.IndexFunc(all, func(s Summary) bool { return s.method == r.Method })
 		if at < 0 {
 			at = len(all)
-			all = append(all, Summary{Method: r.Method})
+			all = append(all, Summary{method: r.Method})
 		}
 		if r.Round >= first {
 			all[at].add(r)
@@ -206,30 +206,30 @@ func Summarise(rounds []Round, first int) []Summary {
 }
 
 func (s *Summary) add(r *Round) {
-	s.Rounds++
-	s.Demand += r.Demand
+	s.rounds++
+	s.demand += r.Demand
 	s.Flow += r.Flow
-	s.ToppedUp += r.ToppedUp
+	s.toppedUp += r.toppedUp
 	s.Gap += r.Gap()
-	s.ToppedGap += r.ToppedGap()
-	s.Violation = max(s.Violation, r.Violation)
+	s.toppedGap += r.toppedGap()
+	s.violation = max(s.violation, r.violation)
 	s.CPU += r.CPU
-	s.Parallel += r.Parallel
+	s.Parallel += r.parallel
 	s.Worst = max(s.Worst, r.CPU)
-	if r.Limited {
-		s.Limited++
+	if r.limited {
+		s.limited++
 	}
 }
 
 func (s *Summary) divide() {
-	if s.Rounds == 0 {
+	if s.rounds == 0 {
 		return
 	}
-	n := float64(s.Rounds)
-	s.Served = s.Flow / s.Demand
-	for _, x := range []*float64{&s.Demand, &s.Flow, &s.ToppedUp, &s.Gap, &s.ToppedGap} {
+	n := float64(s.rounds)
+	s.Served = s.Flow / s.demand
+	for _, x := range []*float64{&s.demand, &s.Flow, &s.toppedUp, &s.Gap, &s.toppedGap} {
 		*x /= n
 	}
-	s.CPU /= time.Duration(s.Rounds)
-	s.Parallel /= time.Duration(s.Rounds)
+	s.CPU /= time.Duration(s.rounds)
+	s.Parallel /= time.Duration(s.rounds)
 }

@@ -1,7 +1,8 @@
-package te_test
+package te
 
 import (
 	"os"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,18 +12,19 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/oxgang/oxgang/internal/testdata"
-	"github.com/oxgang/oxgang/lab/casestudy/te"
 )
 
+var unexported = cmp.Exporter(func(reflect.Type) bool { return true })
+
 // read returns a topology of the shared data.
-func read(t testing.TB, name string) *te.Topology {
+func read(t testing.TB, name string) *Topology {
 	t.Helper()
 	f, err := os.Open(testdata.Path(t, "te/"+name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	topology, err := te.ReadTopology(name, f)
+	topology, err := ReadTopology(name, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,17 +36,17 @@ func TestReadTopology_shared_data(t *testing.T) {
 		"B4.json": {12, 38}, "UsCarrier.json": {158, 378}, "Kdl.json": {754, 1790}, "ASN2k.json": {1739, 8558},
 	} {
 		got := read(t, name)
-		if len(got.Nodes) != want[0] || len(got.Links) != want[1] {
-			t.Errorf("%s: %d nodes, %d links, want %v", name, len(got.Nodes), len(got.Links), want)
+		if len(got.nodes) != want[0] || len(got.links) != want[1] {
+			t.Errorf("%s: %d nodes, %d links, want %v", name, len(got.nodes), len(got.links), want)
 		}
 	}
 }
 
 func TestReadTopology(t *testing.T) {
-	got, err := te.ReadTopology("x", strings.NewReader(`{"directed": false,
+	got, err := ReadTopology("x", strings.NewReader(`{"directed": false,
 		"nodes": [{"id": 10}, {"id": 2}], "links": [{"source": 2, "target": 10, "capacity": 5}]}`))
-	want := &te.Topology{Name: "x", Nodes: []string{"2", "10"}, Links: []te.Link{{From: 0, To: 1, Capacity: 5}, {From: 1, To: 0, Capacity: 5}}}
-	if d := cmp.Diff(want, got); d != "" || err != nil {
+	want := &Topology{Name: "x", nodes: []string{"2", "10"}, links: []link{{From: 0, To: 1, Capacity: 5}, {From: 1, To: 0, Capacity: 5}}}
+	if d := cmp.Diff(want, got, unexported); d != "" || err != nil {
 		t.Errorf("error %v, (-want +got):\n%s", err, d)
 	}
 	for _, bad := range []struct{ file, want string }{
@@ -56,14 +58,14 @@ func TestReadTopology(t *testing.T) {
 		{`{"directed": true, "nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 1, "target": 2, "capacity": -1}]}`, "x: link 0: capacity -1, want finite and at least 0"},
 		{`{"directed": true, "nodes": [{"id": 1}, {"id": 2}], "links": [{"source": 2, "target": 2, "capacity": 1}]}`, "x: link 0: from node 2 to itself"},
 	} {
-		if _, err := te.ReadTopology("x", strings.NewReader(bad.file)); err == nil || err.Error() != bad.want {
+		if _, err := ReadTopology("x", strings.NewReader(bad.file)); err == nil || err.Error() != bad.want {
 			t.Errorf("%s: error %v, want %s", bad.file, err, bad.want)
 		}
 	}
 }
 
 func TestReadMatrices_refuses(t *testing.T) {
-	topology := &te.Topology{Nodes: []string{"a", "b"}}
+	topology := &Topology{nodes: []string{"a", "b"}}
 	for file, want := range map[string]string{
 		"slot,src,dst,demand\n0,a,b,1\n0,a,b,2\n": "m: slot 0: nodes 0 to 1 are listed twice",
 		"slot,src,dst,demand\n0,a,c,1\n":          `m: line 2: src "a" and dst "c", want two nodes of the topology`,
@@ -71,7 +73,7 @@ func TestReadMatrices_refuses(t *testing.T) {
 		"slot,src,dst,demand\n0,a,b,NaN\n":        `m: line 2: demand "NaN", want a finite number of at least 0`,
 		"slot,src,dst,demand\n0,a,b\n":            "m: record on line 2: wrong number of fields",
 	} {
-		if _, err := te.ReadMatrices("m", strings.NewReader(file), topology); err == nil || err.Error() != want {
+		if _, err := ReadMatrices("m", strings.NewReader(file), topology); err == nil || err.Error() != want {
 			t.Errorf("%q: error %v, want %s", file, err, want)
 		}
 	}
@@ -83,35 +85,35 @@ func TestReadMatrices_of_B4(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer f.Close()
-	slots, err := te.ReadMatrices("B4_real_tm.csv", f, read(t, "B4.json"))
+	slots, err := ReadMatrices("B4_real_tm.csv", f, read(t, "B4.json"))
 	if err != nil || len(slots) != 36 {
 		t.Fatalf("%d slots, error %v, want 36", len(slots), err)
 	}
-	if want := (te.Demand{Source: 0, Target: 1, Volume: 9.771513125}); slots[0][0] != want {
+	if want := (Demand{source: 0, target: 1, volume: 9.771513125}); slots[0][0] != want {
 		t.Errorf("first demand %v, want %v", slots[0][0], want)
 	}
 }
 
 // anyTopology draws a small directed network, perhaps not connected.
-func anyTopology(r *rapid.T) *te.Topology {
+func anyTopology(r *rapid.T) *Topology {
 	n := rapid.IntRange(2, 9).Draw(r, "nodes")
-	t := &te.Topology{Name: "any"}
+	t := &Topology{Name: "any"}
 	for i := range n {
-		t.Nodes = append(t.Nodes, string(rune('a'+i)))
+		t.nodes = append(t.nodes, string(rune('a'+i)))
 	}
 	for range rapid.IntRange(1, 30).Draw(r, "links") {
 		from, step := rapid.IntRange(0, n-1).Draw(r, "from"), rapid.IntRange(1, n-1).Draw(r, "step")
-		t.Links = append(t.Links, te.Link{From: from, To: (from + step) % n, Capacity: float64(rapid.IntRange(0, 5).Draw(r, "capacity"))})
+		t.links = append(t.links, link{From: from, To: (from + step) % n, Capacity: float64(rapid.IntRange(0, 5).Draw(r, "capacity"))})
 	}
 	return t
 }
 
-func allPairs(t *te.Topology) []te.Demand {
-	var all []te.Demand
-	for s := range t.Nodes {
-		for e := range t.Nodes {
+func allPairs(t *Topology) []Demand {
+	var all []Demand
+	for s := range t.nodes {
+		for e := range t.nodes {
 			if s != e {
-				all = append(all, te.Demand{Source: s, Target: e, Volume: 1})
+				all = append(all, Demand{source: s, target: e, volume: 1})
 			}
 		}
 	}
@@ -120,23 +122,23 @@ func allPairs(t *te.Topology) []te.Demand {
 
 // shortest returns the links of a shortest path over those not yet used, by
 // relaxing all links n times; -1 if there is none.
-func shortest(t *te.Topology, d te.Demand, used map[int32]bool) int {
-	dist := make([]int, len(t.Nodes))
+func shortest(t *Topology, d Demand, used map[int32]bool) int {
+	dist := make([]int, len(t.nodes))
 	for v := range dist {
 		dist[v] = 1000
 	}
-	dist[d.Source] = 0
-	for range t.Nodes {
-		for i, l := range t.Links {
+	dist[d.source] = 0
+	for range t.nodes {
+		for i, l := range t.links {
 			if !used[int32(i)] && l.Capacity > 0 {
 				dist[l.To] = min(dist[l.To], dist[l.From]+1)
 			}
 		}
 	}
-	if dist[d.Target] >= 1000 {
+	if dist[d.target] >= 1000 {
 		return -1
 	}
-	return dist[d.Target]
+	return dist[d.target]
 }
 
 // TestEdgeDisjoint checks each path: it leads from source to target, passes no
@@ -147,7 +149,7 @@ func TestEdgeDisjoint(t *testing.T) {
 		topology := anyTopology(r)
 		demands := allPairs(topology)
 		k := rapid.IntRange(1, 4).Draw(r, "k")
-		paths := te.EdgeDisjoint(topology, demands, k)
+		paths := edgeDisjoint(topology, demands, k)
 		for j, d := range demands {
 			used := map[int32]bool{}
 			for p := paths.First[j]; p < paths.First[j+1]; p++ {
@@ -155,15 +157,15 @@ func TestEdgeDisjoint(t *testing.T) {
 				if want := shortest(topology, d, used); len(links) != want {
 					r.Fatalf("%v: path %v, want %d links", d, links, want)
 				}
-				at, been := d.Source, map[int]bool{d.Source: true}
+				at, been := d.source, map[int]bool{d.source: true}
 				for _, e := range links {
-					l := topology.Links[e]
+					l := topology.links[e]
 					if l.From != at || l.Capacity == 0 || used[e] || been[l.To] {
 						r.Fatalf("%v: path %v: link %d from %d to %d at node %d", d, links, e, l.From, l.To, at)
 					}
 					at, used[e], been[l.To] = l.To, true, true
 				}
-				if at != d.Target {
+				if at != d.target {
 					r.Fatalf("%v: path %v ends at %d", d, links, at)
 				}
 			}
@@ -177,9 +179,9 @@ func TestEdgeDisjoint(t *testing.T) {
 func TestEdgeDisjoint_same_for_any_number_of_CPUs(t *testing.T) {
 	topology := read(t, "UsCarrier.json")
 	demands := allPairs(topology)
-	want := te.EdgeDisjoint(topology, demands, 4)
+	want := edgeDisjoint(topology, demands, 4)
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
-	if d := cmp.Diff(want, te.EdgeDisjoint(topology, demands, 4)); d != "" {
+	if d := cmp.Diff(want, edgeDisjoint(topology, demands, 4), unexported); d != "" {
 		t.Error(d)
 	}
 }
@@ -191,12 +193,12 @@ func TestPaper_size_of_Kdl(t *testing.T) {
 		t.Skip("solves large programs")
 	}
 	topology := read(t, "Kdl.json")
-	traffic := te.DefaultTraffic(te.Poisson, 1)
+	traffic := DefaultTraffic(Poisson, 1)
 	demands, err := traffic.Demands(topology)
 	if err != nil {
 		t.Fatal(err)
 	}
-	paths := te.EdgeDisjoint(topology, demands, 4)
+	paths := edgeDisjoint(topology, demands, 4)
 	for _, c := range []struct {
 		what      string
 		got, want float64
@@ -204,7 +206,7 @@ func TestPaper_size_of_Kdl(t *testing.T) {
 		{"demands", float64(len(demands)), 332_141},
 		{"paths", float64(paths.Len()), 627_256},
 		{"coefficients", float64(paths.Len() + len(paths.Links)), 13.7e6},
-		{"volume", te.Total(demands), 2_167_823},
+		{"volume", Total(demands), 2_167_823},
 	} {
 		if ratio := c.got / c.want; ratio < 0.995 || ratio > 1.005 {
 			t.Errorf("%v %s, want %v within half a per cent", c.got, c.what, c.want)
@@ -217,62 +219,62 @@ func TestPaper_size_of_Kdl(t *testing.T) {
 // high demand bands".
 func TestPaper_shapes_of_demands(t *testing.T) {
 	topology := read(t, "UsCarrier.json")
-	for kind, want := range map[te.Kind][2]float64{te.Poisson: {0.5, 1}, te.Bimodal: {0.4, 0.6}} {
-		traffic := te.DefaultTraffic(kind, 1)
+	for kind, want := range map[Kind][2]float64{Poisson: {0.5, 1}, Bimodal: {0.4, 0.6}} {
+		traffic := DefaultTraffic(kind, 1)
 		demands, err := traffic.Demands(topology)
 		if err != nil {
 			t.Fatal(err)
 		}
-		slices.SortFunc(demands, func(a, b te.Demand) int {
-			if a.Volume > b.Volume {
+		slices.SortFunc(demands, func(a, b Demand) int {
+			if a.volume > b.volume {
 				return -1
 			}
 			return 1
 		})
-		if got := te.Total(demands[:len(demands)/5]) / te.Total(demands); got < want[0] || got > want[1] {
+		if got := Total(demands[:len(demands)/5]) / Total(demands); got < want[0] || got > want[1] {
 			t.Errorf("%s: the largest fifth wants %v of the volume, want %v", kind, got, want)
 		}
 	}
 }
 
 func TestTraffic_load_and_seed(t *testing.T) {
-	topology, err := te.Generate(20, 1)
+	topology, err := Generate(20, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range te.Kinds() {
-		traffic := te.DefaultTraffic(kind, 7)
+	for _, kind := range Kinds() {
+		traffic := DefaultTraffic(kind, 7)
 		traffic.Load = 1.5
 		a, err := traffic.Demands(topology)
 		if err != nil {
 			t.Fatal(err)
 		}
 		b, _ := traffic.Demands(topology)
-		if d := cmp.Diff(a, b); d != "" {
+		if d := cmp.Diff(a, b, unexported); d != "" {
 			t.Errorf("%s: a second draw differs:\n%s", kind, d)
 		}
 		load := 0.0
-		for j, paths := 0, te.EdgeDisjoint(topology, a, 1); j < len(a); j++ {
-			load += a[j].Volume * float64(len(paths.Of(j)))
+		for j, paths := 0, edgeDisjoint(topology, a, 1); j < len(a); j++ {
+			load += a[j].volume * float64(len(paths.Of(j)))
 		}
-		if got := load / topology.Capacity(); got < 1.4999 || got > 1.5001 {
+		if got := load / topology.capacity(); got < 1.4999 || got > 1.5001 {
 			t.Errorf("%s: load %v, want 1.5", kind, got)
 		}
 		traffic.Seed++
-		if c, _ := traffic.Demands(topology); kind != te.Gravity && cmp.Equal(a, c) {
+		if c, _ := traffic.Demands(topology); kind != Gravity && cmp.Equal(a, c, unexported) {
 			t.Errorf("%s: seeds 7 and 8 agree", kind)
 		}
 	}
 }
 
 func TestTraffic_Validate(t *testing.T) {
-	for want, change := range map[string]func(*te.Traffic){
-		`demand "x", want one of [poisson bimodal gravity uniform]`:             func(d *te.Traffic) { d.Kind = "x" },
-		"load 0, want finite and above 0":                                       func(d *te.Traffic) { d.Load = 0 },
-		"lambda 4000 and decay 2, want above 0, up to 1e6 and 1":                func(d *te.Traffic) { d.Decay = 2 },
-		"high share 0.2 of bands {1 2} and {3 2}, want 0 to 1 of bands above 0": func(d *te.Traffic) { d.Kind, d.High = te.Bimodal, te.Band{From: 3, To: 2} },
+	for want, change := range map[string]func(*Traffic){
+		`demand "x", want one of [poisson bimodal gravity uniform]`:             func(d *Traffic) { d.Kind = "x" },
+		"load 0, want finite and above 0":                                       func(d *Traffic) { d.Load = 0 },
+		"lambda 4000 and decay 2, want above 0, up to 1e6 and 1":                func(d *Traffic) { d.Decay = 2 },
+		"high share 0.2 of bands {1 2} and {3 2}, want 0 to 1 of bands above 0": func(d *Traffic) { d.Kind, d.high = Bimodal, band{From: 3, To: 2} },
 	} {
-		d := te.DefaultTraffic(te.Poisson, 1)
+		d := DefaultTraffic(Poisson, 1)
 		change(&d)
 		if err := d.Validate(); err == nil || err.Error() != want {
 			t.Errorf("error %v, want %s", err, want)
@@ -284,17 +286,17 @@ func TestTraffic_Validate(t *testing.T) {
 // upto 10%".
 func TestPaper_perturbation(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		demands := []te.Demand{{Volume: 1}, {Volume: 200}, {Volume: 1e-3}}
+		demands := []Demand{{volume: 1}, {volume: 200}, {volume: 1e-3}}
 		seed, round := rapid.Uint64().Draw(r, "seed"), rapid.IntRange(0, 99).Draw(r, "round")
 		moved, again := slices.Clone(demands), slices.Clone(demands)
-		te.Perturb(moved, 0.1, seed, round)
-		te.Perturb(again, 0.1, seed, round)
+		perturb(moved, 0.1, seed, round)
+		perturb(again, 0.1, seed, round)
 		for i, d := range moved {
-			if ratio := d.Volume / demands[i].Volume; ratio < 0.9 || ratio > 1.1 || again[i] != d {
-				r.Fatalf("volume %v of %v, then %v", d.Volume, demands[i].Volume, again[i].Volume)
+			if ratio := d.volume / demands[i].volume; ratio < 0.9 || ratio > 1.1 || again[i] != d {
+				r.Fatalf("volume %v of %v, then %v", d.volume, demands[i].volume, again[i].volume)
 			}
 		}
-		if moved[0].Volume/demands[0].Volume == moved[1].Volume/demands[1].Volume {
+		if moved[0].volume/demands[0].volume == moved[1].volume/demands[1].volume {
 			r.Fatal("two demands move alike")
 		}
 	})
@@ -303,39 +305,39 @@ func TestPaper_perturbation(t *testing.T) {
 func TestGenerate_connects_everything(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(2, 40).Draw(r, "nodes")
-		topology, err := te.Generate(n, rapid.Uint64().Draw(r, "seed"))
+		topology, err := Generate(n, rapid.Uint64().Draw(r, "seed"))
 		if err != nil {
 			r.Fatal(err)
 		}
-		if err := topology.Validate(); err != nil {
+		if err := topology.validate(); err != nil {
 			r.Fatal(err)
 		}
-		if got, most := te.EdgeDisjoint(topology, allPairs(topology), 1).Len(), n*(n-1); got != most {
+		if got, most := edgeDisjoint(topology, allPairs(topology), 1).Len(), n*(n-1); got != most {
 			r.Fatalf("%d of %d pairs are connected", got, most)
 		}
 	})
 }
 
 func TestProgram(t *testing.T) {
-	topology, err := te.Generate(12, 3)
+	topology, err := Generate(12, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
 	demands := allPairs(topology)
-	paths := te.EdgeDisjoint(topology, demands, 4)
-	g, err := te.Problem(topology, demands, paths, 0.5)
+	paths := edgeDisjoint(topology, demands, 4)
+	g, err := newProgram(topology, demands, paths, 0.5)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.LP.Cols() != paths.Len() || g.LP.Rows() != len(demands)+len(topology.Links) || g.LP.Nonzeros() != paths.Len()+len(paths.Links) {
+	if g.LP.Cols() != paths.Len() || g.LP.Rows() != len(demands)+len(topology.links) || g.LP.Nonzeros() != paths.Len()+len(paths.Links) {
 		t.Errorf("%d columns, %d rows, %d coefficients", g.LP.Cols(), g.LP.Rows(), g.LP.Nonzeros())
 	}
-	for e, l := range topology.Links {
+	for e, l := range topology.links {
 		if _, up := g.LP.Sides(g.Link[e].Index()); up != l.Capacity/2 {
 			t.Errorf("link %d: capacity %v, want half of %v", e, up, l.Capacity)
 		}
 	}
-	demands[3].Volume = 7
+	demands[3].volume = 7
 	if n, err := g.SetDemands(demands); n != 1 || err != nil {
 		t.Errorf("%d rows changed, error %v, want 1", n, err)
 	}

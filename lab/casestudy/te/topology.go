@@ -11,7 +11,7 @@ import (
 )
 
 // A Link connects two nodes in one direction.
-type Link struct {
+type link struct {
 	From, To int     // nodes
 	Capacity float64 // in Mb/s
 }
@@ -19,19 +19,18 @@ type Link struct {
 // A Topology is a network of nodes and links. It is immutable.
 type Topology struct {
 	Name  string
-	Nodes []string // names
-	Links []Link   // directed, possibly parallel
+	nodes []string // names
+	links []link   // directed, possibly parallel
 }
 
-// Validate returns the first ten errors in the links.
-func (t *Topology) Validate() error {
+func (t *Topology) validate() error {
 	var errs []error
-	for i, l := range t.Links {
+	for i, l := range t.links {
 		switch {
-		case l.From < 0 || l.From >= len(t.Nodes) || l.To < 0 || l.To >= len(t.Nodes):
-			errs = append(errs, fmt.Errorf("link %d: from node %d to node %d, want 0 to %d", i, l.From, l.To, len(t.Nodes)-1))
+		case l.From < 0 || l.From >= len(t.nodes) || l.To < 0 || l.To >= len(t.nodes):
+			errs = append(errs, fmt.Errorf("link %d: from node %d to node %d, want 0 to %d", i, l.From, l.To, len(t.nodes)-1))
 		case l.From == l.To:
-			errs = append(errs, fmt.Errorf("link %d: from node %s to itself", i, t.Nodes[l.From]))
+			errs = append(errs, fmt.Errorf("link %d: from node %s to itself", i, t.nodes[l.From]))
 		case !(l.Capacity >= 0) || math.IsInf(l.Capacity, 1):
 			errs = append(errs, fmt.Errorf("link %d: capacity %v, want finite and at least 0", i, l.Capacity))
 		}
@@ -39,16 +38,16 @@ func (t *Topology) Validate() error {
 			break
 		}
 	}
-	if len(t.Nodes) < 2 {
-		errs = append(errs, fmt.Errorf("%d nodes, want at least 2", len(t.Nodes)))
+	if len(t.nodes) < 2 {
+		errs = append(errs, fmt.Errorf("%d nodes, want at least 2", len(t.nodes)))
 	}
 	return errors.Join(errs...)
 }
 
-// Capacity returns the sum of the links' capacities.
-func (t *Topology) Capacity() float64 {
+// capacity returns the sum of the links' capacities.
+func (t *Topology) capacity() float64 {
 	sum := 0.0
-	for _, l := range t.Links {
+	for _, l := range t.links {
 		sum += l.Capacity
 	}
 	return sum
@@ -75,11 +74,11 @@ func ReadTopology(name string, r io.Reader) (*Topology, error) {
 	}
 	t := &Topology{Name: name}
 	for _, n := range file.Nodes {
-		t.Nodes = append(t.Nodes, nodeName(n.ID))
+		t.nodes = append(t.nodes, nodeName(n.ID))
 	}
-	sortNumbers(t.Nodes)
-	index := make(map[string]int, len(t.Nodes))
-	for i, n := range t.Nodes {
+	sortNumbers(t.nodes)
+	index := make(map[string]int, len(t.nodes))
+	for i, n := range t.nodes {
 		if _, twice := index[n]; twice {
 			return nil, fmt.Errorf("%s: node %s is listed twice", name, n)
 		}
@@ -94,12 +93,12 @@ func ReadTopology(name string, r io.Reader) (*Topology, error) {
 		case l.Capacity == nil:
 			return nil, fmt.Errorf("%s: link %d: no capacity", name, i)
 		}
-		t.Links = append(t.Links, Link{from, to, *l.Capacity})
+		t.links = append(t.links, link{from, to, *l.Capacity})
 		if !file.Directed {
-			t.Links = append(t.Links, Link{to, from, *l.Capacity})
+			t.links = append(t.links, link{to, from, *l.Capacity})
 		}
 	}
-	if err := t.Validate(); err != nil {
+	if err := t.validate(); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return t, nil
@@ -135,18 +134,18 @@ type arcs struct {
 func (a *arcs) of(v int32) []arc { return a.list[a.first[v]:a.first[v+1]] }
 
 func (t *Topology) arcs(back bool) arcs {
-	a := arcs{make([]int32, len(t.Nodes)+1), nil}
-	for _, l := range t.Links {
+	a := arcs{make([]int32, len(t.nodes)+1), nil}
+	for _, l := range t.links {
 		if l.Capacity > 0 {
 			a.first[near(l, back)+1]++
 		}
 	}
-	for v := range t.Nodes {
+	for v := range t.nodes {
 		a.first[v+1] += a.first[v]
 	}
-	a.list = make([]arc, a.first[len(t.Nodes)])
+	a.list = make([]arc, a.first[len(t.nodes)])
 	next := slices.Clone(a.first)
-	for i, l := range t.Links {
+	for i, l := range t.links {
 		if l.Capacity > 0 {
 			v := near(l, back)
 			a.list[next[v]] = arc{int32(near(l, !back)), int32(i)}
@@ -156,7 +155,7 @@ func (t *Topology) arcs(back bool) arcs {
 	return a
 }
 
-func near(l Link, back bool) int {
+func near(l link, back bool) int {
 	if back {
 		return l.To
 	}

@@ -21,7 +21,7 @@ func BenchmarkFit(b *testing.B) {
 }
 
 func benchmarkFit(b *testing.B, all []golden, points int, warm bool) {
-	var f Fitter
+	var f fitter
 	var profiles [][]perf.Observation
 	var starts []*perf.Params
 	for i := range all {

@@ -14,8 +14,8 @@ type Cache struct {
 
 	seed   maphash.Seed
 	fits   map[uint64]perf.Params
-	best   Fitter
-	public PublicFitter
+	best   fitter
+	public publicFitter
 }
 
 const cacheLimit = 1 << 14

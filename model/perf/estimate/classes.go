@@ -40,9 +40,9 @@ func (o *ClassOptions) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Material is the relative change of an arrival rate, epoch size, gradient noise or step time above which Classes
+// material is the relative change of an arrival rate, epoch size, gradient noise or step time above which Classes
 // publishes new statistics.
-const Material = 0.05
+const material = 0.05
 
 // Classes estimates for each class of jobs how often they arrive, how much progress they make in each epoch, and how
 // fast. Make it with NewClasses. A nil *Classes ignores all calls. Source: BOA §3.1, §5.2.
@@ -144,7 +144,7 @@ func (cs *Classes) Stats(now time.Time) []*perf.ClassStats {
 	elsewhere := cs.meanTotal()
 	var all []*perf.ClassStats
 	for _, c := range cs.list {
-		if !c.belief.Known() {
+		if !c.belief.known() {
 			continue
 		}
 		next := c.summarise(elsewhere)
@@ -183,7 +183,7 @@ func (s *summary) differs(t *summary) bool {
 		!slices.EqualFunc(s.sizes, t.sizes, stayed) || !slices.EqualFunc(s.noise, t.noise, stayed)
 }
 
-func moved(a, b float64) bool { return math.Max(a, b) > (1+Material)*math.Min(a, b) }
+func moved(a, b float64) bool { return math.Max(a, b) > (1+material)*math.Min(a, b) }
 
 func stayed(a, b float64) bool { return !moved(a, b) }
 

@@ -80,7 +80,7 @@ func TestClasses_rates(t *testing.T) {
 		}
 		now = hours
 		got, known := s.one(after(hours)).Rate*3600, math.Min(hours, 2*forget)
-		if math.Abs(got/want-1) > 4/math.Sqrt(want*known)+Material {
+		if math.Abs(got/want-1) > 4/math.Sqrt(want*known)+material {
 			t.Errorf("after %g h: %.3f an hour, want %g", hours, got, want)
 		}
 	}

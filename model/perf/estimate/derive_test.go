@@ -12,7 +12,7 @@ func TestDerive_agrees_with_differences(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		obs, truth := synthetic(t, 0.5)
 		const smoothing = 1e-2
-		var f Fitter
+		var f fitter
 		f.load(obs)
 		n := len(obs)
 		x := toVector(&truth)

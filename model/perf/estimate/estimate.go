@@ -233,8 +233,8 @@ func (p *profile) add(o perf.Observation) bool {
 	return true
 }
 
-// Known reports whether the job's throughput can be estimated.
-func (j *Job) Known() bool {
+// known reports whether the job's throughput can be estimated.
+func (j *Job) known() bool {
 	return j.oracle != nil || j.refits > 0 || j.o.ReferenceFirst && j.o.Mode == PublicCode
 }
 
@@ -245,7 +245,7 @@ func (j *Job) Model() (*Model, *job.BatchLimits) {
 	if j.model != nil && j.built == now {
 		return j.model, j.limits
 	}
-	if !j.Known() {
+	if !j.known() {
 		return nil, &j.spec.Batch
 	}
 	j.model, j.built = j.build(j.noise(j.present())), now

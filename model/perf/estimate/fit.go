@@ -20,14 +20,14 @@ const noObservations = "estimate: no observations"
 
 // Fit is Fitter.Fit with new scratch memory.
 func Fit(obs []perf.Observation, start *perf.Params) (perf.Params, float64) {
-	var f Fitter
+	var f fitter
 	return f.Fit(obs, start)
 }
 
-// Loss returns how far the times predicted by p are from measured ones. It is the sum of two root mean squares, of log
+// fitLoss returns how far the times predicted by p are from measured ones. It is the sum of two root mean squares, of log
 // T_acc − log Compute and of log T_opt − log Step, and the priors 1e-3 (Gamma − 1)², 1e-2 (BetaN/AlphaN)² and 1e-2
 // (BetaR/AlphaR)². It has no unit. It panics without observations. Source: Pollux §4.1.
-func Loss(obs []perf.Observation, p *perf.Params) float64 {
+func fitLoss(obs []perf.Observation, p *perf.Params) float64 {
 	if len(obs) == 0 {
 		panic(noObservations)
 	}
@@ -46,7 +46,7 @@ func Loss(obs []perf.Observation, p *perf.Params) float64 {
 
 // A Fitter fits the parameters of the throughput model to measurements. It reuses its memory between calls. The zero
 // value is ready for use.
-type Fitter struct {
+type fitter struct {
 	points []point
 	terms  []term // of two states
 	duals  []dual
@@ -70,7 +70,7 @@ type Fitter struct {
 //
 // Source: Pollux §4.1. Deviation: damped Newton with exact second derivatives instead of L-BFGS-B
 // with a loose tolerance, because it finds lower losses in less time.
-func (f *Fitter) Fit(obs []perf.Observation, start *perf.Params) (perf.Params, float64) {
+func (f *fitter) Fit(obs []perf.Observation, start *perf.Params) (perf.Params, float64) {
 	if len(obs) == 0 {
 		panic(noObservations)
 	}
@@ -90,7 +90,7 @@ func (f *Fitter) Fit(obs []perf.Observation, start *perf.Params) (perf.Params, f
 		}
 	}
 	p := x.params()
-	loss := Loss(obs, &p)
+	loss := fitLoss(obs, &p)
 	if b.pinned(alphaN) {
 		p.AlphaN = max(p.AlphaN, networkPrior*p.AlphaR)
 		p.BetaN = max(p.BetaN, networkPrior*p.BetaR)
@@ -98,7 +98,7 @@ func (f *Fitter) Fit(obs []perf.Observation, start *perf.Params) (perf.Params, f
 	return p, loss
 }
 
-func (f *Fitter) load(obs []perf.Observation) {
+func (f *fitter) load(obs []perf.Observation) {
 	n := len(obs)
 	if cap(f.points) < n {
 		f.points, f.terms, f.duals = make([]point, n), make([]term, 2*n), make([]dual, n)
@@ -109,7 +109,7 @@ func (f *Fitter) load(obs []perf.Observation) {
 	}
 }
 
-func (f *Fitter) search(x vector, b *box) (vector, float64) {
+func (f *fitter) search(x vector, b *box) (vector, float64) {
 	n := len(f.points)
 	b.project(&x)
 	s, t := state{x: x, terms: f.terms[:n]}, state{terms: f.terms[n:]}

@@ -14,7 +14,7 @@ import (
 func TestLoss_of_golden_parameters_is_the_golden_objective(t *testing.T) {
 	for _, g := range readGolden(t) {
 		p := g.Params.params()
-		if got := Loss(g.observations(), &p); math.Abs(got-g.Objective) > 1e-9 {
+		if got := fitLoss(g.observations(), &p); math.Abs(got-g.Objective) > 1e-9 {
 			t.Errorf("fit %d: loss %.12g, want %.12g", g.FitID, got, g.Objective)
 		}
 	}
@@ -30,11 +30,11 @@ func beforePrior(g *golden) perf.Params {
 }
 
 func TestFit_is_never_worse_than_the_public_one(t *testing.T) {
-	var f Fitter
+	var f fitter
 	var ratios []float64
 	for _, g := range readGolden(t) {
 		obs, p := g.observations(), beforePrior(&g)
-		golden := Loss(obs, &p)
+		golden := fitLoss(obs, &p)
 		for name, start := range map[string]*perf.Params{"cold": nil, "warm": &p} {
 			_, got := f.Fit(obs, start)
 			if got > golden*(1+1e-3)+1e-6 {
@@ -85,7 +85,7 @@ func TestFit_beats_the_truth(t *testing.T) {
 		obs, truth := synthetic(t, 0.1)
 		return made{obs, truth}
 	})
-	var f Fitter
+	var f fitter
 	local := 0
 	for seed := range profiles {
 		m := draw.Example(seed)
@@ -93,7 +93,7 @@ func TestFit_beats_the_truth(t *testing.T) {
 		x := toVector(&m.truth)
 		b.project(&x)
 		truth := x.params()
-		most := Loss(m.obs, &truth)
+		most := fitLoss(m.obs, &truth)
 		if _, cold := f.Fit(m.obs, nil); cold > most*1.02+1e-4 {
 			local++
 		}
@@ -198,7 +198,7 @@ func TestFit_of_a_network_that_only_grows(t *testing.T) {
 }
 
 func TestFitter_gives_what_fresh_memory_gives(t *testing.T) {
-	var f Fitter
+	var f fitter
 	rapid.Check(t, func(t *rapid.T) {
 		obs, start := synthetic(t, 0.3)
 		p, loss := Fit(obs, &start)
@@ -215,7 +215,7 @@ func TestFitter_gives_what_fresh_memory_gives(t *testing.T) {
 func TestFit_panics_without_observations(t *testing.T) {
 	for name, f := range map[string]func(){
 		"Fit":  func() { Fit(nil, nil) },
-		"Loss": func() { Loss(nil, &perf.Params{}) },
+		"Loss": func() { fitLoss(nil, &perf.Params{}) },
 	} {
 		func() {
 			defer func() {

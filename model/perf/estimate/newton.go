@@ -129,7 +129,7 @@ const (
 // minimise improves s, already evaluated, by damped Newton steps in the box, until neither the last nor the
 // next step lowers the objective by the tolerance, or for mostSteps. t is scratch; f.duals has the
 // multipliers.
-func (f *Fitter) minimise(at stage, b *box, s, t *state) {
+func (f *fitter) minimise(at stage, b *box, s, t *state) {
 	points, y := f.points, f.duals
 	var m quadratic
 	derive(points, s, y, &m)

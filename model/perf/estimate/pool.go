@@ -79,10 +79,10 @@ type Version struct {
 // Version returns the current version. If Options.Share is set, measurements of other jobs of the class change it, too.
 func (j *Job) Version() Version {
 	v := Version{own: j.own}
-	if j.Known() {
+	if j.known() {
 		v.refits = j.refits
 	}
-	if j.Known() && !j.grads {
+	if j.known() && !j.grads {
 		v.noise = j.noise(j.present())
 	}
 	return v

@@ -45,7 +45,7 @@ func TestPool_who_does_not_share(t *testing.T) {
 		pool := NewPool(c.o)
 		first, second := pool.New(classed("1", c.class)), pool.New(classed("2", c.class))
 		first.Learn(step(on(1, 1, "A"), 1, 0))
-		if second.Known() || !first.Known() {
+		if second.known() || !first.known() {
 			t.Errorf("%s: want only what was measured of the job itself", name)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 var unsettled = map[int]bool{27: true, 28: true, 57: true, 59: true}
 
 func TestFitAsPublished_ends_where_the_public_fit_does(t *testing.T) {
-	f := PublicFitter{Minimize: lbfgsb.WithTolerance()}
+	f := publicFitter{Minimize: lbfgsb.WithTolerance()}
 	matched := 0
 	for _, g := range readGolden(t) {
 		p, loss := f.Fit(g.observations())
@@ -36,7 +36,7 @@ func TestFitAsPublished_ends_where_the_public_fit_does(t *testing.T) {
 }
 
 func TestPublicFitter_stays_in_its_box(t *testing.T) {
-	f := PublicFitter{Minimize: lbfgsb.WithTolerance()}
+	f := publicFitter{Minimize: lbfgsb.WithTolerance()}
 	rapid.Check(t, func(t *rapid.T) {
 		obs, _ := synthetic(t, 0.5)
 		p, loss := f.Fit(obs)
@@ -49,10 +49,10 @@ func TestPublicFitter_stays_in_its_box(t *testing.T) {
 				t.Errorf("variable %d: %g, want within [%g, %g]", i, v, b.low[i], b.high[i])
 			}
 		}
-		if found := f.x.params(); Loss(obs, &found) > Loss(obs, &start) {
-			t.Errorf("loss %g, above that of the start", Loss(obs, &found))
+		if found := f.x.params(); fitLoss(obs, &found) > fitLoss(obs, &start) {
+			t.Errorf("loss %g, above that of the start", fitLoss(obs, &found))
 		}
-		fresh := PublicFitter{Minimize: lbfgsb.WithTolerance()}
+		fresh := publicFitter{Minimize: lbfgsb.WithTolerance()}
 		if q, again := fresh.Fit(obs); q != p || again != loss {
 			t.Errorf("fresh memory: %+v, want %+v", q, p)
 		}
@@ -62,7 +62,7 @@ func TestPublicFitter_stays_in_its_box(t *testing.T) {
 func TestPublicFitter_gradient_agrees_with_differences(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		obs, truth := synthetic(t, 0.5)
-		f := PublicFitter{Minimize: lbfgsb.WithTolerance()}
+		f := publicFitter{Minimize: lbfgsb.WithTolerance()}
 		f.load(obs)
 		x := toVector(&truth)
 		x[gamma] = max(x[gamma], 1.01)
@@ -83,7 +83,7 @@ func TestPublicFitter_gradient_agrees_with_differences(t *testing.T) {
 }
 
 func TestPublicFitter_does_not_allocate_again(t *testing.T) {
-	f := PublicFitter{Minimize: lbfgsb.WithTolerance()}
+	f := publicFitter{Minimize: lbfgsb.WithTolerance()}
 	obs := []perf.Observation{
 		{Nodes: 1, Replicas: 1, Local: 8, Compute: 0.4, Step: 0.41},
 		{Nodes: 2, Replicas: 8, Local: 16, Compute: 0.7, Step: 0.9},
@@ -103,7 +103,7 @@ func TestCache_fits_public_code_as_published(t *testing.T) {
 	}
 	c.Minimize = lbfgsb.WithTolerance()
 	best, _ := Fit(obs, nil)
-	public := PublicFitter{Minimize: lbfgsb.WithTolerance()}
+	public := publicFitter{Minimize: lbfgsb.WithTolerance()}
 	published, _ := public.Fit(obs)
 	if best == published {
 		t.Fatal("the two fits agree: the test shows nothing")
@@ -130,7 +130,7 @@ func BenchmarkPublicFit(b *testing.B) {
 	all := readGolden(b)
 	for _, points := range []int{1, 2, 4, 8, 14} {
 		b.Run(fmt.Sprintf("points=%d", points), func(b *testing.B) {
-			f := PublicFitter{Minimize: lbfgsb.WithTolerance()}
+			f := publicFitter{Minimize: lbfgsb.WithTolerance()}
 			var profiles [][]perf.Observation
 			for i := range all {
 				if obs := all[i].observations(); len(obs) == points {

@@ -101,9 +101,9 @@ var publicStart = vector{0.1, 0.01, 0.1, 0.01, 0.1, 0.01, 1.001}
 // search stops when the decrease of f or its gradient is below tolerance. On return, x holds the final point.
 type Minimizer func(x, low, high []float64, f func(x, grad []float64) float64, tolerance float64)
 
-// A PublicFitter fits the throughput model exactly as Sia's published simulator does, to reproduce its results.
+// A publicFitter fits the throughput model exactly as Sia's published simulator does, to reproduce its results.
 // Minimize must be set. It is not safe for concurrent use.
-type PublicFitter struct {
+type publicFitter struct {
 	Minimize Minimizer // minimiser of the public simulator: package opt/lbfgsb
 
 	points []point
@@ -116,7 +116,7 @@ type PublicFitter struct {
 // Fit returns the parameters that the optimiser of Sia's public simulator finds (L-BFGS-B with its start and
 // tolerance), and their Loss. Where the loss has kinks, the result may depend on rounding. It panics without
 // observations or Minimize. Source: Pollux §4.1.
-func (f *PublicFitter) Fit(obs []perf.Observation) (perf.Params, float64) {
+func (f *publicFitter) Fit(obs []perf.Observation) (perf.Params, float64) {
 	if len(obs) == 0 {
 		panic(noObservations)
 	}
@@ -127,10 +127,10 @@ func (f *PublicFitter) Fit(obs []perf.Observation) (perf.Params, float64) {
 		p.AlphaN = max(p.AlphaN, networkPrior*p.AlphaR)
 		p.BetaN = max(p.BetaN, networkPrior*p.BetaR)
 	}
-	return p, Loss(obs, &p)
+	return p, fitLoss(obs, &p)
 }
 
-func (f *PublicFitter) load(obs []perf.Observation) {
+func (f *publicFitter) load(obs []perf.Observation) {
 	if f.loss == nil {
 		f.loss = f.objective
 	}
@@ -146,7 +146,7 @@ func (f *PublicFitter) load(obs []perf.Observation) {
 	f.box.project(&f.x)
 }
 
-func (f *PublicFitter) objective(x, grad []float64) float64 {
+func (f *publicFitter) objective(x, grad []float64) float64 {
 	s := &f.state
 	s.x = vector(x)
 	evaluate(f.points, 0, s)

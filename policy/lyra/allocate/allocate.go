@@ -108,7 +108,7 @@ func (r *round) take(i int, s Side, more int) {
 func (r *round) elastic(last bool) []int {
 	r.who = r.who[:0]
 	for i := range r.jobs {
-		if j := &r.jobs[i]; j.Heterogeneous == last && j.Elastic() && r.plan.Grants[i].Why == Runs {
+		if j := &r.jobs[i]; j.Heterogeneous == last && j.elastic() && r.plan.Grants[i].Why == Runs {
 			r.who = append(r.who, i)
 		}
 	}

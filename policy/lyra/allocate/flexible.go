@@ -193,7 +193,7 @@ func (r *round) line(last bool) []turn {
 	all := r.turns[:0]
 	for i := range r.jobs {
 		if j := &r.jobs[i]; j.Heterogeneous == last && !j.runs() {
-			all = append(all, turn{job: i, time: j.Shortest()})
+			all = append(all, turn{job: i, time: j.shortest()})
 		}
 	}
 	if r.o.Order != FIFO {

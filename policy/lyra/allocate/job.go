@@ -46,16 +46,16 @@ type Job struct {
 	MixedSpeed    float64
 }
 
-// Shortest returns the job's remaining running time if it had Max workers, all on one side.
-func (j *Job) Shortest() time.Duration {
+// shortest returns the job's remaining running time if it had Max workers, all on one side.
+func (j *Job) shortest() time.Duration {
 	if j.Speed == nil {
 		return j.Work / time.Duration(j.Max)
 	}
 	return time.Duration(float64(j.Work) / j.Speed(j.Max))
 }
 
-// Elastic reports whether the job may run with different numbers of workers.
-func (j *Job) Elastic() bool { return j.Max > j.Min }
+// elastic reports whether the job may run with different numbers of workers.
+func (j *Job) elastic() bool { return j.Max > j.Min }
 
 func (j *Job) runs() bool { return j.Has.Total() > 0 }
 
@@ -90,7 +90,7 @@ func (j *Job) prefers(o *Options) []Side {
 	switch {
 	case !j.Fungible:
 		return onTraining
-	case j.Elastic() && !o.TrainingFirst:
+	case j.elastic() && !o.TrainingFirst:
 		return loanedFirst
 	}
 	return trainingFirst

@@ -22,8 +22,7 @@ type Options struct {
 // DefaultOptions returns the default settings.
 func DefaultOptions() Options { return Options{Penalty: 0.1} }
 
-// Validate returns an error if the penalty is not between 0 and 1.
-func (o Options) Validate() error {
+func (o Options) validate() error {
 	if !(o.Penalty >= 0 && o.Penalty <= 1) {
 		return fmt.Errorf("pack: penalty %v, want 0 to 1", o.Penalty)
 	}
@@ -52,7 +51,7 @@ type Placer struct {
 
 // New returns a Placer, or the error of o.Validate.
 func New(o Options) (*Placer, error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	pl := &Placer{o: o}

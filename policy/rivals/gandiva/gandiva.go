@@ -25,8 +25,7 @@ type Options struct {
 // DefaultOptions returns the default settings.
 func DefaultOptions() Options { return Options{Slice: time.Minute, Restarts: 10, Grow: true} }
 
-// Validate returns all errors of o.
-func (o *Options) Validate() error {
+func (o *Options) validate() error {
 	var errs []error
 	if o.Slice < 0 {
 		errs = append(errs, fmt.Errorf("slice %v, want at least 0s", o.Slice))
@@ -58,7 +57,7 @@ type turn struct {
 
 // New returns a Policy, or all errors of o.
 func New(o Options) (*Policy, error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("gandiva: %w", err)
 	}
 	return &Policy{o: o, turns: map[job.ID]*turn{}}, nil

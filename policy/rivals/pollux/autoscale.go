@@ -23,9 +23,8 @@ func DefaultAutoscaleOptions() AutoscaleOptions {
 	return AutoscaleOptions{Options: DefaultOptions(), Target: 0.6, Least: 2, Cycles: 2}
 }
 
-// Validate returns all errors of o.
-func (o *AutoscaleOptions) Validate() error {
-	errs := []error{o.Options.Validate()}
+func (o *AutoscaleOptions) validate() error {
+	errs := []error{o.Options.validate()}
 	if !(o.Target > 0 && o.Target < 1) {
 		errs = append(errs, fmt.Errorf("target %v, want above 0 and below 1", o.Target))
 	}
@@ -55,7 +54,7 @@ type Autoscaler struct {
 
 // NewAutoscaler returns an Autoscaler, or all errors of o.
 func NewAutoscaler(o AutoscaleOptions) (*Autoscaler, error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("pollux: %w", err)
 	}
 	p, err := New(o.Options)

@@ -22,7 +22,7 @@ type Policy struct {
 
 // New returns a Pollux policy, or all errors of o.
 func New(o Options) (*Policy, error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("pollux: %w", err)
 	}
 	return &Policy{o: o, beliefs: make(map[job.ID]*belief), last: &memory{}}, nil
@@ -132,8 +132,7 @@ func DefaultOptions() Options {
 	return Options{P: -1, Growth: 2, Population: 100, Generations: 100, Patience: 20}
 }
 
-// Validate returns all errors of o.
-func (o *Options) Validate() error {
+func (o *Options) validate() error {
 	var errs []error
 	bad := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
 	if o.P == 0 || math.IsNaN(o.P) || math.Abs(o.P) > 10 {

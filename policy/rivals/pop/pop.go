@@ -26,8 +26,7 @@ type Options struct {
 // DefaultOptions returns four parts, drawn at random (POP-4).
 func DefaultOptions() Options { return Options{Parts: 4, Split: Random, Seed: 1} }
 
-// Validate returns all errors of o.
-func (o *Options) Validate() error {
+func (o *Options) validate() error {
 	var errs []error
 	if o.Parts < 1 || o.Parts > 4096 {
 		errs = append(errs, fmt.Errorf("parts %d, want 1 to 4096", o.Parts))
@@ -48,7 +47,7 @@ type Policy struct {
 
 // New returns a policy that plans each part with another policy, made by inner.
 func New(o Options, inner func() (policy.Policy, error)) (*Policy, error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("pop: %w", err)
 	}
 	p := &Policy{parts: newParts(o), clusters: make([]*cluster.Cluster, o.Parts), computed: make([]any, o.Parts)}

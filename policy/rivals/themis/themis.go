@@ -16,7 +16,7 @@ type Policy struct {
 
 // New returns a Policy, or an error of o.
 func New(o Options) (*Policy, error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("themis: %w", err)
 	}
 	return &Policy{o: o, solver: mmkp.NewSolver()}, nil
@@ -71,8 +71,7 @@ type Options struct {
 // DefaultOptions returns the default settings.
 func DefaultOptions() Options { return Options{Filter: 0.2, Payments: true} }
 
-// Validate returns an error if Filter is outside the range that its field documents.
-func (o *Options) Validate() error {
+func (o *Options) validate() error {
 	if !(o.Filter > 0 && o.Filter <= 1) {
 		return fmt.Errorf("filter %v, want above 0 and at most 1", o.Filter)
 	}

@@ -95,14 +95,14 @@ type Difference struct {
 	Known bool    `json:"known"`
 }
 
-// Difference returns by how much the mean completion time under policy is longer than under other, as a geometric mean
+// difference returns by how much the mean completion time under policy is longer than under other, as a geometric mean
 // over seeds.
-func (v *Verdict) Difference(policy, other string) Difference {
+func (v *Verdict) difference(policy, other string) Difference {
 	if len(v.Seeds) == 1 {
 		return v.blocks(policy, other)
 	}
 	logs, positive := v.pairs(JCT, policy, other)
-	i := MeanInterval(logs, Level)
+	i := MeanInterval(logs, level)
 	return Difference{math.Expm1(i.Mean), math.Expm1(i.Low), math.Expm1(i.High), i.Known && positive}
 }
 
@@ -122,7 +122,7 @@ func (v *Verdict) better(measure string, sign int, policy, other string) bool {
 	if len(pairs) < len(v.Seeds) || float64(sign)*(a-b) <= rounding*max(math.Abs(a), math.Abs(b)) {
 		return false
 	}
-	i := MeanInterval(pairs, Level)
+	i := MeanInterval(pairs, level)
 	return i.Known && (sign < 0 && i.High < 0 || sign > 0 && i.Low > 0)
 }
 

@@ -19,8 +19,8 @@ type Pair struct {
 // same length.
 type Change struct{ Ratio, Low, High float64 }
 
-// Draws is how many pairs of periods are drawn at random to compute an interval.
-const Draws = 2000
+// resamples is how many pairs of periods are drawn at random to compute an interval.
+const resamples = 2000
 
 // Share is the probability of all intervals: an interval for a ratio of two policies contains, with this probability,
 // the ratio that another period of the same length would have.
@@ -51,15 +51,15 @@ func Between(pairs []Pair, seed uint64) Change {
 	}
 	draw := rng.Stream(seed, "resample")
 	wider := widened(len(sums), free)
-	off := make([]float64, Draws)
+	off := make([]float64, resamples)
 	for i := range off {
 		one := total(sums, func(int) int { return draw.IntN(len(sums)) })
 		other := total(sums, func(int) int { return draw.IntN(len(sums)) })
 		off[i] = wider * (math.Log(one) - math.Log(other))
 	}
 	slices.Sort(off)
-	edge := int((1 - Share) / 2 * Draws)
-	c.Low, c.High = all*math.Exp(off[edge]), all*math.Exp(off[Draws-1-edge])
+	edge := int((1 - Share) / 2 * resamples)
+	c.Low, c.High = all*math.Exp(off[edge]), all*math.Exp(off[resamples-1-edge])
 	return c
 }
 

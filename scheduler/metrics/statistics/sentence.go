@@ -27,7 +27,7 @@ func (v *Verdict) sentences() []string {
 
 func (v *Verdict) first() string {
 	best, next := v.Policies[0], v.Policies[1]
-	d := v.Difference(best, next)
+	d := v.difference(best, next)
 	if even := v.tied(); len(even) > 1 {
 		return fmt.Sprintf("No clear winner: chance alone may explain how the mean completion times of %s differ. %s is %s %s (%s, %s)%s.",
 			listed(even), best, portion(d.Part), next, v.compared(), d.spread(), v.omitted())
@@ -57,7 +57,7 @@ func (v *Verdict) against() string {
 	if !v.otherPolicy(v.baseline) {
 		return ""
 	}
-	d := v.Difference(v.Policies[0], v.baseline)
+	d := v.difference(v.Policies[0], v.baseline)
 	return fmt.Sprintf("%s is %s %s, the baseline (%s).", v.Policies[0], portion(d.Part), v.baseline, d.spread())
 }
 
@@ -178,7 +178,7 @@ func (d *Difference) spread() string {
 	case d.Low > 0:
 		from, to = percent(d.Low), percent(d.High)+" %"
 	}
-	return fmt.Sprintf("%.0f %% interval %s to %s", 100*Level, from, to)
+	return fmt.Sprintf("%.0f %% interval %s to %s", 100*level, from, to)
 }
 
 func portion(part float64) string {

@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// Level is the confidence level of intervals.
-const Level = Share
+// level is the confidence level of intervals.
+const level = Share
 
 // JCT is the name of the measure by which policies are ordered: mean job completion time in hours.
 const JCT = "jct_mean_h"
@@ -64,7 +64,7 @@ func NewVerdict(trials []Trial, better map[string]int, baseline string) *Verdict
 		}
 	}
 	for _, p := range v.Policies[1:] {
-		v.Versus[p] = v.Difference(p, v.Policies[0])
+		v.Versus[p] = v.difference(p, v.Policies[0])
 	}
 	v.Sentences = v.sentences()
 	return v

@@ -45,7 +45,7 @@ func TestDifference_holds(t *testing.T) {
 		const tries = 500
 		for range tries {
 			v := NewVerdict(drawn(r, seeds, 0.1, map[string]float64{"a": 1, "b": 0.9}), less, "")
-			if d := v.Difference("b", "a"); d.Known && d.Low < -0.1 && d.High > -0.1 {
+			if d := v.difference("b", "a"); d.Known && d.Low < -0.1 && d.High > -0.1 {
 				held++
 			}
 		}

@@ -11,7 +11,7 @@ import (
 // A Mapping states what the columns of a table mean.
 type Mapping struct {
 	Comma   byte              // separator of the table
-	Columns map[string]Column // by field, see MappingFields
+	Columns map[string]Column // by field, see mappingFields
 }
 
 // A Column states which field of a job a column of a table contains, and in which unit.
@@ -29,8 +29,8 @@ func (c Column) Layout() string {
 	return strings.NewReplacer("YYYY", "2006", "MM", "01", "DD", "02", "hh", "15", "mm", "04", "ss", "05", "ZZ", "-07:00").Replace(c.Unit)
 }
 
-// A MappingField is a field of jobs that a column may contain.
-type MappingField struct {
+// A mappingField is a field of jobs that a column may contain.
+type mappingField struct {
 	Name, Doc string
 	Units     []string // the first is the default; none: the field has no unit
 	// Names are usual column names of the field, in lower case, letters and digits only.
@@ -42,8 +42,8 @@ var (
 	durations = []string{"s", "ms", "min", "h", "clock"}
 )
 
-// MappingFields are the fields, in the order of the documentation.
-var MappingFields = []MappingField{
+// mappingFields are the fields, in the order of the documentation.
+var mappingFields = []mappingField{
 	{"id", "name of the job; rows are numbered without it", nil, []string{"id", "jobid", "idjob", "job", "jobnr", "jobnumber", "uid", "uuid"}},
 	{"name", "name that the user chose", nil, []string{"name", "jobname", "title"}},
 	{"user", "user", nil, []string{"user", "username", "userid", "iduser", "owner", "account", "login"}},
@@ -62,12 +62,12 @@ var MappingFields = []MappingField{
 	{"state", "how the job ended, counted", nil, []string{"state", "status", "jobstate", "exitstatus"}},
 }
 
-func fieldOf(name string) (MappingField, bool) {
-	i := slices.IndexFunc(MappingFields, func(f MappingField) bool { return f.Name == name })
+func fieldOf(name string) (mappingField, bool) {
+	i := slices.IndexFunc(mappingFields, func(f mappingField) bool { return f.Name == name })
 	if i < 0 {
-		return MappingField{}, false
+		return mappingField{}, false
 	}
-	return MappingFields[i], true
+	return mappingFields[i], true
 }
 
 var separators = map[string]byte{",": ',', ";": ';', "|": '|', "tab": '\t'}
@@ -124,7 +124,7 @@ func (m *Mapping) add(text string, line int) (problem string) {
 	return ""
 }
 
-func (f MappingField) has(c Column) bool {
+func (f mappingField) has(c Column) bool {
 	if slices.Contains(f.Units, c.Unit) {
 		return true
 	}
@@ -136,7 +136,7 @@ func (f MappingField) has(c Column) bool {
 	return err == nil && back.Year() == at.Year() && back.YearDay() == at.YearDay()
 }
 
-func (f MappingField) units() string {
+func (f mappingField) units() string {
 	if f.Units == nil {
 		return "none"
 	}
@@ -149,7 +149,7 @@ func (f MappingField) units() string {
 
 func fieldNames() []string {
 	var names []string
-	for _, f := range MappingFields {
+	for _, f := range mappingFields {
 		names = append(names, f.Name)
 	}
 	return names
@@ -220,7 +220,7 @@ func guessField(column string, taken map[string]bool) (field, unit string) {
 		}
 		return -1
 	}, strings.ToLower(column))
-	for _, f := range MappingFields {
+	for _, f := range mappingFields {
 		if taken[f.Name] {
 			continue
 		}

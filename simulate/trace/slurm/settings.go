@@ -27,15 +27,14 @@ type Settings struct {
 	Unlike []string
 }
 
-// DefaultSettings returns Slurm's defaults.
-func DefaultSettings() Settings {
+func defaultSettings() Settings {
 	return Settings{MaxAge: 7 * 24 * time.Hour, Calculated: 5 * time.Minute, Interval: 30 * time.Second, Horizon: 24 * time.Hour, Tests: 500, Depth: 100}
 }
 
 // ReadSettings reads the output of scontrol show config, or a slurm.conf without includes. file names the input in
 // errors of type *parse.Error.
 func ReadSettings(r io.Reader, file string) (*Settings, error) {
-	s := DefaultSettings()
+	s := defaultSettings()
 	lines, known := bufio.NewScanner(r), 0
 	for number := 1; lines.Scan(); number++ {
 		key, value, ok := strings.Cut(lines.Text(), "=")

@@ -21,7 +21,7 @@ func Default() workload.Catalog {
 		c[app.Name] = app
 	}
 	for i := range fedApplications {
-		app := fedApplications[i].Application(MeasuredOn)
+		app := fedApplications[i].Application(measuredOn)
 		c[app.Name] = app
 	}
 	for i := range fittedModels {

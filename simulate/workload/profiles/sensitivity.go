@@ -100,7 +100,7 @@ func typed(err error) error {
 type fedProfile struct {
 	model string
 	ratio float64
-	app   *FedApplication
+	app   *fedApplication
 }
 
 func (f *sensitivityFile) profiles() ([]fedProfile, error) {
@@ -143,13 +143,13 @@ func (f *sensitivityFile) catalog(all []fedProfile, ratio float64) workload.Cata
 	c := workload.Catalog{}
 	for _, m := range all {
 		if m.ratio == ratio {
-			c[m.model] = m.app.Application(cmp.Or(f.GPUType, MeasuredOn))
+			c[m.model] = m.app.Application(cmp.Or(f.GPUType, measuredOn))
 		}
 	}
 	return c
 }
 
-func (f *sensitivityFile) application(p *sensitivityProfile) (*FedApplication, error) {
+func (f *sensitivityFile) application(p *sensitivityProfile) (*fedApplication, error) {
 	first, err := f.checkProfile(p)
 	if err != nil {
 		return nil, err

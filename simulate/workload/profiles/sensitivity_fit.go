@@ -108,8 +108,8 @@ func (m *matrix) worst(s *perf.Sensitivity) (i, j int, off float64) {
 	return i, j, off
 }
 
-func (m *matrix) fed(name string) (*FedApplication, error) {
-	f := &FedApplication{Name: name, Input: m.fit()}
+func (m *matrix) fed(name string) (*fedApplication, error) {
+	f := &fedApplication{Name: name, Input: m.fit()}
 	if i, j, off := m.worst(&f.Input); off > tolerance {
 		return nil, fmt.Errorf("tput[%d][%d]: %.1f %% from a CPU curve and a cache that keeps a fixed part of the data, want at most %g %%: measure with such a cache", i, j, 100*off, 100*tolerance)
 	}

@@ -11,21 +11,21 @@ import (
 	"github.com/oxgang/oxgang/simulate/workload"
 )
 
-// A FedApplication is an application measured on one GPU with different amounts of CPUs and memory. With enough CPUs it
+// A fedApplication is an application measured on one GPU with different amounts of CPUs and memory. With enough CPUs it
 // never waits for input. A sample is an iteration on one GPU, equally fast on one node or several. Source: public
 // Synergy profiles, whose penalty for GPUs of several nodes is 1.
-type FedApplication struct {
+type fedApplication struct {
 	Name  string
 	Input perf.Sensitivity
 }
 
-// MeasuredOn is the GPU type on which the public sensitivity profiles were measured. Source: Synergy §5.1.
-const MeasuredOn = cluster.GPUType("v100")
+// measuredOn is the GPU type on which the public sensitivity profiles were measured. Source: Synergy §5.1.
+const measuredOn = cluster.GPUType("v100")
 
-func (f *FedApplication) rate() float64 { return f.Input.CPUs[len(f.Input.CPUs)-1].Rate }
+func (f *fedApplication) rate() float64 { return f.Input.CPUs[len(f.Input.CPUs)-1].Rate }
 
 // Application builds the application for GPUs of a type.
-func (f *FedApplication) Application(t cluster.GPUType) *workload.Application {
+func (f *fedApplication) Application(t cluster.GPUType) *workload.Application {
 	input := f.Input
 	input.CPUs = slices.Clone(input.CPUs)
 	return &workload.Application{

@@ -7,7 +7,7 @@ import (
 	"github.com/oxgang/oxgang/model/perf"
 )
 
-var fedApplications = []FedApplication{
+var fedApplications = []fedApplication{
 	{"alexnet", perf.Sensitivity{
 		CPUs:  []perf.CPURate{{CPUs: 1, Rate: 0.5}, {CPUs: 2, Rate: 1.1}, {CPUs: 3, Rate: 1.6666666666666667}, {CPUs: 4, Rate: 2.0833333333333335}, {CPUs: 5, Rate: 2.5500000000000003}, {CPUs: 6, Rate: 2.916666666666667}, {CPUs: 9, Rate: 3.3333333333333335}, {CPUs: 12, Rate: 4.9}},
 		Input: job.Input{Working: 62500000000, Dataset: 195478723404, Storage: 3.3333333333333335},
