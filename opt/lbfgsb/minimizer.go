@@ -47,13 +47,13 @@ type status uint8
 const (
 	// smallGradient means that the gradient inside the box is almost zero: a local minimum.
 	smallGradient status = iota
-	// smallDecrease means that an iteration lowered the function by less than Options.Decrease.
+	// smallDecrease means that an iteration lowered the function by less than options.Decrease.
 	smallDecrease
 	// noProgress means that no step along the steepest descent lowered the function.
 	noProgress
-	// outOfIterations means that the limit Options.Iterations was reached.
+	// outOfIterations means that the limit options.Iterations was reached.
 	outOfIterations
-	// outOfEvaluations means that the limit Options.Evaluations was reached.
+	// outOfEvaluations means that the limit options.Evaluations was reached.
 	outOfEvaluations
 	// notFinite means that the function or its gradient was infinite or NaN. The result is the previous point.
 	notFinite

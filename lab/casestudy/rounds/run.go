@@ -28,8 +28,8 @@ type Measurement struct {
 
 	value      float64 // total worth of the chosen configurations
 	bound      float64 // proven by this engine
-	best       float64 // smaller of Bound and the bound of engine price
-	gap        float64 // (Best - Value) / |Best|
+	best       float64 // smaller of bound and the bound of engine price
+	gap        float64 // (best - value) / |best|
 	violation  float64 // relative excess over the GPUs of a type; 0
 	residual   float64 // relative excess over a constraint in the relaxed solution
 	iterations int

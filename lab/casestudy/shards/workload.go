@@ -138,7 +138,7 @@ func (w *workload) Start() assignment {
 type Instance struct {
 	loads   []float64  // by shard, at least 0
 	sizes   []float64  // of a replica, by shard; more than 0
-	memory  []float64  // by server, in the unit of Sizes
+	memory  []float64  // by server, in the unit of sizes
 	epsilon float64    // allowed deviation of a server's load from the mean load, relative
 	now     assignment // replicas before the round
 }

@@ -50,7 +50,7 @@ type Traffic struct {
 	// Load scales the volumes: at 1, evenly spread shortest paths fill every link.
 	Load          float64
 	Lambda, Decay float64 // for Poisson: see Kind
-	highShare     float64 // share of node pairs that draw from High, for Bimodal
+	highShare     float64 // share of node pairs that draw from high, for Bimodal
 	low, high     band    // for Bimodal
 	Seed          uint64
 }

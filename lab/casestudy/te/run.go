@@ -34,7 +34,7 @@ type Round struct {
 	violation      float64       // relative excess on the fullest link, before scaleBack
 	bound          float64       // smallest proven upper bound on the flow, of all methods
 	CPU            time.Duration // without the computation of bounds
-	parallel       time.Duration // CPU, if the parts of pop:K run on Cores cores
+	parallel       time.Duration // CPU, if the parts of pop:K run on 64 cores
 	iterations     int
 	limited        bool
 }
@@ -42,7 +42,7 @@ type Round struct {
 // Gap returns (Bound − Flow) / Bound.
 func (r *Round) Gap() float64 { return max(0, 1-r.Flow/r.bound) }
 
-// toppedGap returns (Bound − toppedUp) / Bound.
+// toppedGap returns (bound − toppedUp) / bound.
 func (r *Round) toppedGap() float64 { return max(0, 1-r.toppedUp/r.bound) }
 
 // A Method is an Allocator with a name.
