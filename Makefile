@@ -140,7 +140,7 @@ live: $(PYTHON)
 
 # browser: the tests that open pages in Chromium, whose names begin with TestBrowser
 browser:
-	OXGANG_BROWSER=1 $(TEST) -p 1 -v -run '^TestBrowser' ./internal/chromium $$($(call MENTION,internal/chromium"))
+	OXGANG_BROWSER=1 $(TEST) -p 1 -v -run '^TestBrowser' ./internal/browser $$($(call MENTION,internal/browser"))
 
 # reproduce: the experiments of papers that take seconds; `oxgang lab reproduce --all` runs all
 reproduce:

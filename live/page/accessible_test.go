@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/calibration"
@@ -73,7 +73,7 @@ func TestBrowser_accessible(t *testing.T) {
 	if testing.Short() {
 		t.Skip("looks at the page in each width and theme")
 	}
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	_, s := fullServed(t)
 	for _, l := range looks {
 		scheme := emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: l.scheme}})
@@ -86,7 +86,7 @@ func TestBrowser_accessible(t *testing.T) {
 			if wide > l.width {
 				t.Errorf("%s: %d px wide", name, wide)
 			}
-			chromium.Accessible(ctx, t, name)
+			browser.Accessible(ctx, t, name)
 		}
 		check("opened")
 		check("a job", chromedp.Click("tbody a", chromedp.ByQuery), chromedp.WaitVisible("ol.life"))
@@ -97,7 +97,7 @@ func TestBrowser_accessible(t *testing.T) {
 
 // With the keyboard alone: all that can be clicked is reached by Tab, one after the other; a job is opened, asked about and cancelled.
 func TestBrowser_keyboard_alone(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	f, s := fullServed(t)
 	var all, reached int
 	does(ctx, t, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready), chromedp.Evaluate(clickable+`.length`, &all))
@@ -152,7 +152,7 @@ func press(ctx context.Context, t *testing.T, holds string, here bool) {
 
 // A page that changes all the time leaves who uses the keyboard where he is.
 func TestBrowser_keeps_the_focus(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	source := &toy{}
 	jobs := func(n int) {
 		source.jobs.Store(&[]status.Job{{ID: "a", Phase: "waiting", Sentence: fmt.Sprintf("sentence %d", n)}, {ID: "b", Phase: "waiting"}})

@@ -9,7 +9,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -117,7 +117,7 @@ func TestServer_gives_the_token_to_act_alone(t *testing.T) {
 
 // A failed job can be retried from the list of what needs a person: the page then shows the new job. A source that cannot retry has no such button.
 func TestBrowser_retry(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	for _, retries := range []bool{true, false} {
 		source := new(failing)
 		s, _ := served(t, source)
@@ -133,7 +133,7 @@ func TestBrowser_retry(t *testing.T) {
 		if !retries {
 			continue
 		}
-		chromium.Accessible(ctx, t, "retry")
+		browser.Accessible(ctx, t, "retry")
 		does(ctx, t, chromedp.Click("[aria-label='Retry a']"), chromedp.Poll(`location.hash === "#/job/a-2"`, nil))
 		if len(source.cancelled) != 1 || source.cancelled[0] != "a" {
 			t.Errorf("asked to retry %v", source.cancelled)

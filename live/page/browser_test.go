@@ -9,7 +9,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/live/status"
 )
 
@@ -25,7 +25,7 @@ const ready = `body[data-ready="true"]`
 // A browser shows of each job of a recording what the journal says of it, at the time of the slider; a click on a
 // job shows its life, and Close hides it.
 func TestBrowser_shows_a_recording(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	source := recorded(t)
 	s, _ := served(t, source)
 	last, err := source.File.Last()
@@ -72,7 +72,7 @@ func said(t *testing.T, source *Recorded, at time.Duration, text string) *status
 
 // A browser shows another overview of a live source without being asked, and markup in names as text.
 func TestBrowser_follows_a_live_source(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	source := &toy{}
 	source.jobs.Store(&[]status.Job{{ID: "<img src=x onerror=alert(1)>", Phase: "waiting", Sentence: "the first reason"}})
 	s, _ := served(t, source)
@@ -107,7 +107,7 @@ func (s slow) Overview(ctx context.Context, at time.Duration) (*Overview, error)
 
 // Of two moves of the slider the second one is shown, also where the answer to the first takes longer.
 func TestBrowser_shows_the_last_move(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	s, _ := served(t, slow{recorded(t)})
 	move := func(minutes int) chromedp.Action {
 		return chromedp.Evaluate(fmt.Sprintf(`document.getElementById("time").value = %d; document.getElementById("time").dispatchEvent(new Event("input"))`, 60*minutes), nil)

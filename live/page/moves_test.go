@@ -7,12 +7,12 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/internal/browser"
 )
 
 // Keys: "/" searches by job and node, Enter opens the first job found, Escape closes it and clears the search, j and k go from job to job, "?" lists the keys.
 func TestBrowser_keys(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	_, s := fullServed(t)
 	count := func(what string) (n int) {
 		does(ctx, t, chromedp.Evaluate(`document.querySelectorAll("`+what+`").length`, &n))
@@ -41,13 +41,13 @@ func TestBrowser_keys(t *testing.T) {
 		t.Errorf("j, j and k lead to %q, %q, %q", first, second, back)
 	}
 	does(ctx, t, chromedp.KeyEvent("?"), chromedp.WaitVisible("#help"))
-	chromium.Accessible(ctx, t, "the keys")
+	browser.Accessible(ctx, t, "the keys")
 	does(ctx, t, chromedp.KeyEvent("\x1b"), chromedp.WaitNotVisible("#help"))
 }
 
 // An address leads to a job, a node or a moment of a recording, also the addresses of earlier versions; the slider writes the moment into the address.
 func TestBrowser_addresses(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	_, s := fullServed(t)
 	open, _, _ := strings.Cut(s.URL(), "?")
 	does(ctx, t, chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready))
@@ -78,7 +78,7 @@ func TestBrowser_addresses(t *testing.T) {
 
 // What needs somebody can be dismissed; it stays dismissed after a reload, and can be shown again.
 func TestBrowser_dismisses(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	_, s := fullServed(t)
 	var before, after, again string
 	title := chromedp.Text
@@ -91,7 +91,7 @@ func TestBrowser_dismisses(t *testing.T) {
 
 // Of ten thousand jobs only those in sight are in the document; all others come by scrolling, by j and k, and by search.
 func TestBrowser_ten_thousand_jobs(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	s, _ := served(t, new(multitude))
 	s.feed.look(t.Context())
 	for _, width := range []int64{1280, 390} {
@@ -113,6 +113,6 @@ func TestBrowser_ten_thousand_jobs(t *testing.T) {
 		if does(ctx, t, chromedp.Evaluate(`document.activeElement.dataset.job`, &at)); at != "resnet-2039" {
 			t.Errorf("%d px: after 40 times j the focus is on %q", width, at)
 		}
-		chromium.Accessible(ctx, t, fmt.Sprintf("ten thousand jobs, %d px", width))
+		browser.Accessible(ctx, t, fmt.Sprintf("ten thousand jobs, %d px", width))
 	}
 }

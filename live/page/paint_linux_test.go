@@ -11,7 +11,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/scheduler"
 	"github.com/oxgang/oxgang/scheduler/journal"
 	settings "github.com/oxgang/oxgang/simulate/config"
@@ -52,8 +52,8 @@ const changed = 11
 func measured(b *testing.B, s *Server, change func(context.Context, int)) {
 	b.Helper()
 	for b.Loop() {
-		ctx := chromium.Open(b)
-		all := chromium.Watch(ctx, b, s.URL(), "#waiting", changed, func(i int) { change(ctx, i) })
+		ctx := browser.Open(b)
+		all := browser.Watch(ctx, b, s.URL(), "#waiting", changed, func(i int) { change(ctx, i) })
 		all.Report(b)
 	}
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
-	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 )
@@ -133,7 +133,7 @@ var views = []struct {
 // The page of a recording, with a job, looks in Chromium as it was looked at and kept; and with the fonts of this machine no text is cut off, stands on
 // another or is beside the window. It costs 1.8 s of a core.
 func TestBrowser_pictures(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	k := recording(t)
 	s, _ := served(t, k)
 	open := s.URL()

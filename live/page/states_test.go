@@ -13,7 +13,7 @@ import (
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 
-	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/live/status"
 )
 
@@ -81,7 +81,7 @@ func TestServer_sends_an_overview_once(t *testing.T) {
 // The page draws each state of the connection: nothing yet, the present, the last known state of a scheduler that died, no access, no jobs.
 // It never shows an empty table in place of a state that it does not know.
 func TestBrowser_states(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	source := new(mortal)
 	source.jobs.Store(&[]status.Job{{ID: "train", Phase: "waiting", Since: time.Unix(0, 0)}})
 	source.down.Store(true)
@@ -99,7 +99,7 @@ func TestBrowser_states(t *testing.T) {
 			does(ctx, t, chromedp.Evaluate(`document.body.innerText`, &text))
 			t.Errorf("%s: %v: the page shows %q, want %q", state, err, text, wants)
 		}
-		chromium.Accessible(ctx, t, state)
+		browser.Accessible(ctx, t, state)
 	}
 	does(ctx, t, chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready))
 	shows("error", "Nothing to show yet. connection refused", "no Waiting (0)", "no GPUs held")

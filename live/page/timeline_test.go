@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 
-	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/live/status"
 	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/explain"
@@ -259,7 +259,7 @@ func (y *timed) Overview(context.Context, time.Duration) (*Overview, error) {
 // The timeline shows the past of each job, its forecast, now, failures, resizes and changes of nodes. A drag zooms, a click opens the job, keys
 // zoom and move; names are text.
 func TestBrowser_timeline(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	s, _ := served(t, new(timed))
 	s.feed.look(t.Context())
 	var list string
@@ -291,7 +291,7 @@ func TestBrowser_timeline(t *testing.T) {
 	}
 	for _, key := range []string{"+", "-", "\ue012"} {
 		does(ctx, t, chromedp.KeyEvent(key))
-		chromium.Accessible(ctx, t, "timeline after "+key)
+		browser.Accessible(ctx, t, "timeline after "+key)
 	}
 	does(ctx, t, chromedp.KeyEvent("0"))
 	drags(ctx, t, 0.5, 0.5)
@@ -308,7 +308,7 @@ func TestBrowser_timeline(t *testing.T) {
 // Names, users, types, reasons and errors that are markup are shown as text: in the header, tables, nodes, what needs somebody, timeline, and in
 // the pages of a job and a node.
 func TestBrowser_names_are_text(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	s, _ := served(t, new(timed))
 	s.feed.look(t.Context())
 	open, _, _ := strings.Cut(s.URL(), "?")

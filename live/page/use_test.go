@@ -7,14 +7,14 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/live/status"
 )
 
 // The measured use of GPUs is in the cells of nodes, on the pages of the node and of the job, and a job that leaves its GPUs idle needs a person. A
 // GPU that is not measured is drawn full.
 func TestBrowser_gpu_use(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	now := time.Now()
 	source := NewWatched(nil)
 	source.last = &status.Status{
@@ -35,7 +35,7 @@ func TestBrowser_gpu_use(t *testing.T) {
 	does(ctx, t, chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready), chromedp.Text("#nodes", &text), chromedp.Text("#attention", &needs), chromedp.Text("#numbers", &numbers),
 		chromedp.Evaluate(`[...document.querySelectorAll("#nodes .wasted")].map(g => g.title).join()`, &framed),
 		chromedp.Evaluate(`[...document.querySelectorAll("#nodes .gpu")].map(g => (g.title || "-") + " " + Math.round(100 - 100 * (g.querySelector(".unused")?.offsetHeight ?? 0) / g.offsetHeight))`, &heights))
-	chromium.Accessible(ctx, t, "GPU use")
+	browser.Accessible(ctx, t, "GPU use")
 	does(ctx, t, chromedp.Evaluate(`location.hash = "#/job/lazy"`, nil), chromedp.WaitVisible("#job-title"), chromedp.Text("#job", &job), chromedp.Evaluate(`location.hash = "#/node/n"`, nil), chromedp.WaitVisible("#node-title"), chromedp.Text("#node", &node))
 	for what, pair := range map[string][2]string{
 		"cells": {strings.Join(heights, "; "), "lazy: GPU 0: 25 % utilised, 3 of 16 GiB, 64 \u00b0C, 402 W 25; lazy: GPU 1: 1 % utilised 17; - 100; - 100"},

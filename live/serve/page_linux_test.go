@@ -6,14 +6,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/live/page"
 	"github.com/oxgang/oxgang/live/page/pagetest"
 )
 
 // The page of a real scheduler answers what somebody on call asks: see docs/guide/on-call.md. One machine has no closed node, and here only one user.
 func TestBrowser_answers_on_call(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte(fakeSMI), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
@@ -36,17 +36,17 @@ func TestBrowser_answers_on_call(t *testing.T) {
 		return err == nil && len(now.Nodes[0].Use) == 2 && now.Nodes[0].Use[0].Job != "" && now.Nodes[0].Use[1].Job != ""
 	})
 	source := page.NewMachine(s.Client, JournalFolder(o.Dir))
-	chromium.Answers(ctx, t, pagetest.Serve(t, source),
-		chromium.Question{Name: "is the cluster full?", At: "#sentence", Want: "All 2 GPUs are held and 1 job waits"},
-		chromium.Question{Name: "why does a job wait?", At: "#waiting", Want: "no GPU is free"},
-		chromium.Question{Name: "for how long does it wait?", At: "#waiting", Want: " s)"},
-		chromium.Question{Name: "how many GPUs does it want?", At: "#waiting", Want: "1 GPU\t"},
-		chromium.Question{Name: "when does it start?", Click: "#waiting a", At: "#job", Want: "unknown: "},
-		chromium.Question{Name: "what would help?", Click: "#waiting a", At: "#job", Want: "it would get 1 a100"},
-		chromium.Question{Name: "what holds the GPUs?", At: "#nodes", Want: "holds"},
-		chromium.Question{Name: "which job failed, and why?", At: "#attention", Want: "exit code 3"},
-		chromium.Question{Name: "what did it print?", Click: "#attention a[data-job=fails]", At: "#job pre", Want: "CUDA out of memory"},
-		chromium.Question{Name: "does a job leave its GPUs idle?", At: "#nodes", Want: "1 left idle"},
-		chromium.Question{Name: "does the scheduler answer?", At: "#facts", Want: "live \u00b7 "},
+	browser.Answers(ctx, t, pagetest.Serve(t, source),
+		browser.Question{Name: "is the cluster full?", At: "#sentence", Want: "All 2 GPUs are held and 1 job waits"},
+		browser.Question{Name: "why does a job wait?", At: "#waiting", Want: "no GPU is free"},
+		browser.Question{Name: "for how long does it wait?", At: "#waiting", Want: " s)"},
+		browser.Question{Name: "how many GPUs does it want?", At: "#waiting", Want: "1 GPU\t"},
+		browser.Question{Name: "when does it start?", Click: "#waiting a", At: "#job", Want: "unknown: "},
+		browser.Question{Name: "what would help?", Click: "#waiting a", At: "#job", Want: "it would get 1 a100"},
+		browser.Question{Name: "what holds the GPUs?", At: "#nodes", Want: "holds"},
+		browser.Question{Name: "which job failed, and why?", At: "#attention", Want: "exit code 3"},
+		browser.Question{Name: "what did it print?", Click: "#attention a[data-job=fails]", At: "#job pre", Want: "CUDA out of memory"},
+		browser.Question{Name: "does a job leave its GPUs idle?", At: "#nodes", Want: "1 left idle"},
+		browser.Question{Name: "does the scheduler answer?", At: "#facts", Want: "live \u00b7 "},
 	)
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/scheduler/metrics"
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
@@ -118,7 +118,7 @@ func TestTicks(t *testing.T) {
 
 // TestBrowser_page: the page fits a phone and a screen, and axe finds nothing.
 func TestBrowser_page(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	path := filepath.Join(t.TempDir(), "page.html")
 	f, err := os.Create(path)
 	if err != nil {
@@ -138,6 +138,6 @@ func TestBrowser_page(t *testing.T) {
 		if wide > width {
 			t.Errorf("the page is %d px wide in a window of %d", wide, width)
 		}
-		chromium.Accessible(ctx, t, fmt.Sprintf("what if, %d px", width))
+		browser.Accessible(ctx, t, fmt.Sprintf("what if, %d px", width))
 	}
 }

@@ -10,7 +10,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/scheduler/metrics/statistics"
 )
 
@@ -76,7 +76,7 @@ const boxes = `[...document.querySelectorAll("figure svg.plot")].flatMap((plot) 
 
 // TestBrowser_reads_at_any_width: nothing is wider than the window but tables, which scroll; no label covers another, and each axis has one.
 func TestBrowser_reads_at_any_width(t *testing.T) {
-	ctx, page := chromium.Open(t), html(t, observedAnd(t))
+	ctx, page := browser.Open(t), html(t, observedAnd(t))
 	for _, width := range []int64{390, 820, 1280, 2560} {
 		show(ctx, t, page, width)
 		if got := asked[float64](ctx, t, `document.documentElement.scrollWidth`); got > float64(width) {
@@ -100,7 +100,7 @@ func TestBrowser_reads_at_any_width(t *testing.T) {
 // TestBrowser_tells_lines_apart without colours: no two have the same dashes, and what was observed has none; the legend is drawn
 // so, too.
 func TestBrowser_tells_lines_apart(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	show(ctx, t, html(t, observedAnd(t)), 1280)
 	for _, of := range []string{"#jct_cdf .curve", "#queue .curve", "#utilisation .curve", "#jct_cdf .legend line"} {
 		dashes := asked[[]string](ctx, t, `[...document.querySelectorAll("`+of+`")].map((p) => p.getAttribute("stroke-dasharray"))`)
@@ -123,7 +123,7 @@ func TestBrowser_tells_lines_apart(t *testing.T) {
 
 // TestBrowser_answers_first: the verdict is above the tables and plots, and in the first window.
 func TestBrowser_answers_first(t *testing.T) {
-	ctx, in := chromium.Open(t), observedAnd(t)
+	ctx, in := browser.Open(t), observedAnd(t)
 	page := html(t, in)
 	for _, width := range []int64{390, 1280} {
 		show(ctx, t, page, width)
@@ -146,7 +146,7 @@ func TestBrowser_answers_first(t *testing.T) {
 
 // TestBrowser_one_table_first: a report opens with one table; the others unfold with the keyboard.
 func TestBrowser_one_table_first(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	show(ctx, t, html(t, observedAnd(t)), 1280)
 	visible := func() int {
 		return asked[int](ctx, t, `[...document.querySelectorAll("table")].filter((e) => e.checkVisibility({contentVisibilityAuto: true})).length`)
@@ -158,5 +158,5 @@ func TestBrowser_one_table_first(t *testing.T) {
 	if after := visible(); before != 1 || after != 2 {
 		t.Errorf("%d tables, and %d after one is unfolded, want 1 and 2", before, after)
 	}
-	chromium.Accessible(ctx, t, "a report")
+	browser.Accessible(ctx, t, "a report")
 }

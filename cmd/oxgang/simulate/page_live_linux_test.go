@@ -13,7 +13,7 @@ import (
 
 	"github.com/chromedp/chromedp"
 
-	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/live/control"
 	"github.com/oxgang/oxgang/live/serve"
 	"github.com/oxgang/oxgang/live/status"
@@ -165,7 +165,7 @@ func (b *box) ui(args ...string) string {
 // The page of a running scheduler answers what would happen if a job were cancelled; then the job is cancelled on
 // the page, and this happens. The simulation disturbs no job and no estimate.
 func TestBrowser_answers_and_cancels_live(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	b := newBox(t, 1)
 	steps, work := [...]int{80, 60}, 0 // of those that wait
 	long, next, last := b.train("train", 6000), b.train("train", steps[0]), b.train("train", steps[1])
@@ -175,12 +175,12 @@ func TestBrowser_answers_and_cancels_live(t *testing.T) {
 	}
 	var said, address string
 	err := chromedp.Run(ctx, chromedp.Navigate(b.ui("--allow-cancel")), chromedp.WaitVisible(`body[data-ready="true"]`), chromedp.Location(&address),
-		chromium.Steady(chromedp.Click(show(long)[0], chromedp.ByQuery)), chromium.Steady(chromedp.Click("#job .ask", chromedp.ByQuery)),
-		chromedp.WaitVisible("#answer .sentence"), chromium.Steady(chromedp.Text("#answer", &said)))
+		browser.Steady(chromedp.Click(show(long)[0], chromedp.ByQuery)), browser.Steady(chromedp.Click("#job .ask", chromedp.ByQuery)),
+		chromedp.WaitVisible("#answer .sentence"), browser.Steady(chromedp.Text("#answer", &said)))
 	if err != nil {
 		t.Fatal(err)
 	}
-	chromium.Accessible(ctx, t, "the page of a scheduler that runs")
+	browser.Accessible(ctx, t, "the page of a scheduler that runs")
 	if strings.Contains(address, "act") || strings.Contains(address, "token") {
 		t.Errorf("the token stands in the address %s", address)
 	}
@@ -210,8 +210,8 @@ func cancelOnPage(ctx context.Context, t *testing.T, id job.ID) {
 	t.Helper()
 	var title string
 	err := chromedp.Run(ctx,
-		chromium.Steady(chromedp.Click("#job .bad", chromedp.ByQuery)), chromedp.WaitVisible("#confirm"), chromedp.Text("#confirm-title", &title), chromedp.Click("#confirm-no"), chromedp.WaitNotVisible("#confirm"),
-		chromium.Steady(chromedp.Click("#job .bad", chromedp.ByQuery)), chromedp.WaitVisible("#confirm"), chromedp.Click("#confirm-yes"), chromedp.WaitNotVisible("#confirm"),
+		browser.Steady(chromedp.Click("#job .bad", chromedp.ByQuery)), chromedp.WaitVisible("#confirm"), chromedp.Text("#confirm-title", &title), chromedp.Click("#confirm-no"), chromedp.WaitNotVisible("#confirm"),
+		browser.Steady(chromedp.Click("#job .bad", chromedp.ByQuery)), chromedp.WaitVisible("#confirm"), chromedp.Click("#confirm-yes"), chromedp.WaitNotVisible("#confirm"),
 		chromedp.Poll(`document.getElementById("ended").innerText.includes("`+string(id)+` cancelled")`, nil, chromedp.WithPollingTimeout(time.Minute)))
 	if err != nil || title != "Cancel "+string(id)+"?" {
 		t.Fatalf("%q: %v", title, err)
@@ -219,7 +219,7 @@ func cancelOnPage(ctx context.Context, t *testing.T, id job.ID) {
 }
 
 // BenchmarkPage_live says how soon Chromium shows the page of a scheduler with jobs that train and report, and what they report: see
-// chromium.Paints. The page is served by "oxgang ui", which asks once a second.
+// browser.Paints. The page is served by "oxgang ui", which asks once a second.
 func BenchmarkPage_live(b *testing.B) {
 	x := newBox(b, 4)
 	for range 8 {
@@ -231,8 +231,8 @@ func BenchmarkPage_live(b *testing.B) {
 	})
 	url := x.ui()
 	for b.Loop() {
-		ctx := chromium.Open(b)
+		ctx := browser.Open(b)
 		const looks = 20
-		chromium.Watch(ctx, b, url, "#running", looks, func(int) {}).Report(b)
+		browser.Watch(ctx, b, url, "#running", looks, func(int) {}).Report(b)
 	}
 }

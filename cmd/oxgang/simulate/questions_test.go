@@ -15,7 +15,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/live"
-	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/internal/printable"
 	"github.com/oxgang/oxgang/live/page"
 	"github.com/oxgang/oxgang/live/status"
@@ -40,7 +40,7 @@ const mostClicks = 2
 // Ten questions are answered within two clicks on the page of a journal. Right answers are taken from the
 // journal itself.
 func TestBrowser_answers_ten_questions(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	path, jobs := crowded(t, "oxgang", "5")
 	s, h := pageServed(t, path)
 	defer h.Close()
@@ -255,7 +255,7 @@ func busy(t *testing.T, f *journal.File, jobs []metrics.JobResult, length time.D
 
 // What would be is asked with one click more, and answered with what the simulation says: a job cancelled, another size, one more node.
 func TestBrowser_answers_what_if(t *testing.T) {
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	path, _ := crowded(t, "srtf", "5")
 	f := opened(t, path)
 	last, err := f.Last()

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/oxgang/oxgang/cmd/oxgang/live"
-	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/live/kube/rig"
 	"github.com/oxgang/oxgang/live/page"
 )
@@ -155,7 +155,7 @@ func (s *server) ui(t *testing.T, name string, as *rest.Config, args ...string) 
 
 func (s *server) administratorSees(t *testing.T) {
 	url := s.ui(t, "page-admin", s.Config)
-	o := seen(t, browser(t, url), url)
+	o := seen(t, viewer(t, url), url)
 	if len(o.Notes) > 0 {
 		t.Errorf("it lacks %q", o.Notes)
 	}
@@ -167,7 +167,7 @@ func (s *server) administratorSees(t *testing.T) {
 	if _, err := exec.LookPath("chromium"); err != nil {
 		return
 	}
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	var text, job string
 	if err := chromedp.Run(ctx, chromedp.Navigate(url), chromedp.WaitVisible(`body[data-ready="true"]`), chromedp.Text("body", &text),
 		chromedp.Click(`#waiting a[data-job="page-otto/waits"]`, chromedp.ByQuery), chromedp.WaitVisible("ol.life"), chromedp.Text("#job", &job)); err != nil {
@@ -185,7 +185,7 @@ func (s *server) administratorSees(t *testing.T) {
 
 func (s *server) tenantSees(t *testing.T) {
 	looks := s.ui(t, "page-looks", s.As("pia"))
-	b := browser(t, looks)
+	b := viewer(t, looks)
 	o := seen(t, b, looks)
 	if !strings.Contains(o.text, "page-pia/waits") || strings.Contains(o.text, "otto") || len(o.GPUs) > 0 {
 		t.Errorf("a tenant sees %s", o.text)
@@ -197,7 +197,7 @@ func (s *server) tenantSees(t *testing.T) {
 		t.Errorf("cancelled without --allow-cancel: status %d", got)
 	}
 	acts := s.ui(t, "page-acts", s.As("pia"), "--allow-cancel")
-	b = browser(t, acts)
+	b = viewer(t, acts)
 	for id, want := range map[string]int{"page-pia/waits": http.StatusOK, "page-otto/waits": http.StatusNotFound} {
 		if got := cancels(t, b, acts, id); got != want {
 			t.Errorf("%s cancelled: status %d, want %d", id, got, want)
@@ -220,7 +220,7 @@ type shown struct {
 }
 
 // browser returns a client that has opened an address.
-func browser(t *testing.T, url string) *http.Client {
+func viewer(t *testing.T, url string) *http.Client {
 	t.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {

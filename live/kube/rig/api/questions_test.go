@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/oxgang/oxgang/internal/chromium"
+	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/live/kube/manager"
 	oxjob "github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/calibration"
@@ -38,10 +38,10 @@ func (s *server) answersTenQuestions(t *testing.T) {
 	s.endsAJob(t)
 	url := s.ui(t, "page-ten", s.Config)
 	held := 0 // of all queues: other tests have some
-	for _, v := range seen(t, browser(t, url), url).GPUs {
+	for _, v := range seen(t, viewer(t, url), url).GPUs {
 		held += v.Held
 	}
-	ctx := chromium.Open(t)
+	ctx := browser.Open(t)
 	if err := chromedp.Run(ctx, chromedp.Navigate(url), chromedp.WaitVisible(`body[data-ready="true"]`)); err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func (s *server) saysWhatWouldBe(t *testing.T) {
 		}
 	}()
 	url := s.ui(t, "page-asks", s.Config)
-	b := browser(t, url)
+	b := viewer(t, url)
 	if o := seen(t, b, url); !o.Asks {
 		t.Fatal("an administrator may not ask")
 	}
@@ -171,7 +171,7 @@ func (s *server) saysWhatWouldBe(t *testing.T) {
 		}
 	}
 	tenant := s.ui(t, "page-asks-not", s.As("pia"))
-	b = browser(t, tenant)
+	b = viewer(t, tenant)
 	if seen(t, b, tenant).Asks {
 		t.Error("a tenant may ask")
 	}

@@ -1,5 +1,5 @@
-// Package chromium starts a browser for tests of pages.
-package chromium
+// Package browser starts a browser for tests of pages.
+package browser
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package chromium
+package browser
 
 import (
 	"crypto/sha256"
