@@ -138,7 +138,7 @@ types: .cache/typescript/node_modules
 live: $(PYTHON)
 	OXGANG_E2E=1 OXGANG_PYTHON=$(abspath $(PYTHON)) $(GO) test -count=1 -timeout 20m -run '^TestLive$$' -v ./cmd/oxgang
 
-# browser: the tests that open pages in Chromium, whose names begin with TestBrowser
+# browser: the tests that open pages, whose names begin with TestBrowser, in Chromium; pages also answer questions in Firefox
 browser:
 	OXGANG_BROWSER=1 $(TEST) -p 1 -v -run '^TestBrowser' ./internal/browser $$($(call MENTION,internal/browser"))
 

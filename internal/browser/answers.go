@@ -2,6 +2,8 @@ package browser
 
 import (
 	"context"
+	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -13,31 +15,136 @@ import (
 // is not empty. A live page shows a change at its next look only.
 type Question struct{ Name, Click, At, Want string }
 
-// Answers fails the test for each question that the page does not answer. url has the token of the page.
-func Answers(ctx context.Context, t *testing.T, url string, questions ...Question) {
+// Answers fails the test for each question that the page does not answer in Chromium, and for each in Firefox. url has
+// the token of the page.
+func Answers(t *testing.T, url string, questions ...Question) {
 	t.Helper()
-	does := func(actions ...chromedp.Action) {
-		t.Helper()
-		if err := chromedp.Run(ctx, actions...); err != nil {
-			t.Fatal(err)
+	inEach(t, func(t *testing.T, v viewer) {
+		for _, failure := range unanswered(v, url, questions) {
+			t.Error(failure)
 		}
-	}
-	const ready = `body[data-ready="true"]`
+	})
+}
+
+// inEach runs a test in Chromium and in Firefox. A missing browser skips its part.
+func inEach(t *testing.T, test func(t *testing.T, v viewer)) {
+	t.Helper()
+	t.Run("chromium", func(t *testing.T) { test(t, openChromium(t)) })
+	t.Run("firefox", func(t *testing.T) { test(t, openFirefox(t)) })
+}
+
+// A viewer is a browser with one tab.
+type viewer interface {
+	// open loads an address.
+	open(url string) error
+	// evaluate returns the value of a script, a text.
+	evaluate(script string) (string, error)
+	// click clicks on the first element that a CSS selector matches.
+	click(selector string) error
+}
+
+// The size of the window, and the time within which all questions must be answered.
+const (
+	width, height = 1280, 1200
+	limit         = 4 * time.Minute
+)
+
+// patience is how long a page may take to show an answer.
+const patience = 5 * time.Second
+
+const ready = `body[data-ready="true"]`
+
+// unanswered describes each question without its answer.
+func unanswered(v viewer, url string, questions []Question) (failures []string) {
 	open, _, _ := strings.Cut(url, "?")
-	does(chromedp.EmulateViewport(1280, 1200), chromedp.Navigate(url), chromedp.WaitVisible(ready))
+	if err := v.open(url); err != nil {
+		return []string{err.Error()}
+	}
 	for _, q := range questions {
-		var text string
-		does(chromedp.Navigate("about:blank"), chromedp.Navigate(open), chromedp.WaitVisible(ready))
-		if q.Click != "" {
-			does(Steady(chromedp.Click(q.Click)), chromedp.WaitVisible("#job-title"))
-		}
-		for end := time.Now().Add(5 * time.Second); ; time.Sleep(100 * time.Millisecond) {
-			if does(chromedp.Text(q.At, &text)); strings.Contains(text, q.Want) || time.Now().After(end) {
-				break
-			}
-		}
-		if q.Want == "" || !strings.Contains(text, q.Want) {
-			t.Errorf("%s %s shows %q, want %q", q.Name, q.At, text, q.Want)
+		text, err := asked(v, open, &q)
+		switch {
+		case err != nil:
+			failures = append(failures, fmt.Sprintf("%s %v", q.Name, err))
+		case q.Want == "" || !strings.Contains(text, q.Want):
+			failures = append(failures, fmt.Sprintf("%s %s shows %q, want %q", q.Name, q.At, text, q.Want))
 		}
 	}
+	return failures
+}
+
+// asked returns what the page shows, at the latest after patience.
+func asked(v viewer, url string, q *Question) (text string, err error) {
+	for _, to := range []string{"about:blank", url} {
+		if err := v.open(to); err != nil {
+			return "", err
+		}
+	}
+	if err := seen(v, ready, limit/4); err != nil {
+		return "", err
+	}
+	if q.Click != "" {
+		if err := clicked(v, q.Click); err != nil {
+			return "", err
+		}
+		if err := seen(v, "#job-title", patience); err != nil {
+			return "", err
+		}
+	}
+	script := fmt.Sprintf(`(e => e?.checkVisibility() ? e.innerText : "")(document.querySelector(%s))`, strconv.Quote(q.At))
+	for end := time.Now().Add(patience); ; time.Sleep(pause) {
+		text, err = v.evaluate(script)
+		if err != nil || strings.Contains(text, q.Want) || time.Now().After(end) {
+			return text, err
+		}
+	}
+}
+
+const pause = 100 * time.Millisecond
+
+// seen waits until an element is visible.
+func seen(v viewer, selector string, within time.Duration) error {
+	script := fmt.Sprintf(`String(document.querySelector(%s)?.checkVisibility() === true)`, strconv.Quote(selector))
+	for end := time.Now().Add(within); ; time.Sleep(pause) {
+		if text, err := v.evaluate(script); err != nil || text == "true" {
+			return err
+		}
+		if time.Now().After(end) {
+			return fmt.Errorf("%s is not visible", selector)
+		}
+	}
+}
+
+// clicked clicks again if the page replaced the element meanwhile.
+func clicked(v viewer, selector string) (err error) {
+	if err := seen(v, selector, patience); err != nil {
+		return err
+	}
+	for range 10 {
+		if err = v.click(selector); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
+// A chromiumTab is the context of chromedp.
+type chromiumTab struct{ ctx context.Context }
+
+func openChromium(t *testing.T) viewer {
+	t.Helper()
+	c := chromiumTab{Open(t)}
+	if err := chromedp.Run(c.ctx, chromedp.EmulateViewport(width, height)); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c chromiumTab) open(url string) error { return chromedp.Run(c.ctx, chromedp.Navigate(url)) }
+
+func (c chromiumTab) evaluate(script string) (text string, err error) {
+	return text, chromedp.Run(c.ctx, chromedp.Evaluate(script, &text))
+}
+
+func (c chromiumTab) click(selector string) error {
+	return chromedp.Run(c.ctx, Steady(chromedp.Click(selector, chromedp.ByQuery)))
 }

@@ -1,4 +1,4 @@
-// Package browser starts a browser for tests of pages.
+// Package browser opens pages in Chromium for tests, and asks the same questions of a page in Chromium and in Firefox.
 package browser
 
 import (
@@ -12,12 +12,18 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Open returns a chromedp context until the test ends. It skips the test without Chromium or OXGANG_BROWSER.
-func Open(t testing.TB) context.Context {
+// Wanted skips the test unless OXGANG_BROWSER is set.
+func Wanted(t testing.TB) {
 	t.Helper()
 	if os.Getenv("OXGANG_BROWSER") == "" {
 		t.Skip("opens a browser: make browser")
 	}
+}
+
+// Open returns a chromedp context until the test ends. It skips the test without Chromium or OXGANG_BROWSER.
+func Open(t testing.TB) context.Context {
+	t.Helper()
+	Wanted(t)
 	if _, err := exec.LookPath("chromium"); err != nil {
 		t.Skip("no chromium: apt-get install chromium")
 	}
@@ -25,7 +31,7 @@ func Open(t testing.TB) context.Context {
 	t.Cleanup(stop)
 	ctx, stop = chromedp.NewContext(ctx)
 	t.Cleanup(stop)
-	ctx, stop = context.WithTimeout(ctx, 2*time.Minute)
+	ctx, stop = context.WithTimeout(ctx, limit)
 	t.Cleanup(stop)
 	return ctx
 }

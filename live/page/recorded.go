@@ -49,7 +49,7 @@ func (r *Recorded) Overview(_ context.Context, at time.Duration) (*Overview, err
 	}
 	now := StatusOf(s, r.Title)
 	now.Fill()
-	return &Overview{Status: now, Begun: s.Begun, Elapsed: s.At, Last: s.Last}, nil
+	return &Overview{Status: now, Begun: s.Begun, Elapsed: s.At, Last: s.Last, NoOutput: "a journal does not contain what programs print"}, nil
 }
 
 // Job implements Source.

@@ -49,6 +49,8 @@ type Overview struct {
 	Acts bool `json:"acts,omitempty"`
 	// Retries is set if the page can submit failed jobs again.
 	Retries bool `json:"retries,omitempty"`
+	// NoOutput states why the page cannot show the output of jobs; empty: it can.
+	NoOutput string `json:"no_output,omitempty"`
 	// Cancelling describes the effect of cancelling a job, if it is more than asking its processes to end.
 	Cancelling string `json:"cancelling,omitempty"`
 }

@@ -18,8 +18,8 @@ import (
 // program started.
 type Watched struct {
 	look func(context.Context) (*status.Status, error)
-	// Cancelling is Overview.Cancelling.
-	Cancelling string
+	// Cancelling and NoOutput are fields of Overview.
+	Cancelling, NoOutput string
 	// Measure, if not nil, adds measured use to a copy of the state.
 	Measure func(*status.Status)
 
@@ -111,7 +111,7 @@ func (w *Watched) Overview(context.Context, time.Duration) (*Overview, error) {
 		w.Measure(&s)
 	}
 	o := LiveOverview(&s)
-	o.Cancelling = w.Cancelling
+	o.Cancelling, o.NoOutput = w.Cancelling, w.NoOutput
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.failed != nil {

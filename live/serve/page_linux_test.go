@@ -13,7 +13,7 @@ import (
 
 // The page of a real scheduler answers what somebody on call asks: see docs/guide/on-call.md. One machine has no closed node, and here only one user.
 func TestBrowser_answers_on_call(t *testing.T) {
-	ctx := browser.Open(t)
+	browser.Wanted(t)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "nvidia-smi"), []byte(fakeSMI), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
@@ -36,7 +36,7 @@ func TestBrowser_answers_on_call(t *testing.T) {
 		return err == nil && len(now.Nodes[0].Use) == 2 && now.Nodes[0].Use[0].Job != "" && now.Nodes[0].Use[1].Job != ""
 	})
 	source := page.NewMachine(s.Client, JournalFolder(o.Dir))
-	browser.Answers(ctx, t, pagetest.Serve(t, source),
+	pagetest.Answers(t, source,
 		browser.Question{Name: "is the cluster full?", At: "#sentence", Want: "All 2 GPUs are held and 1 job waits"},
 		browser.Question{Name: "why does a job wait?", At: "#waiting", Want: "no GPU is free"},
 		browser.Question{Name: "for how long does it wait?", At: "#waiting", Want: " s)"},

@@ -16,7 +16,7 @@ import (
 
 // The page of a Kubernetes cluster answers what somebody on call asks: see docs/guide/on-call.md.
 func TestBrowser_answers_on_call(t *testing.T) {
-	ctx := browser.Open(t)
+	browser.Wanted(t)
 	f := newFake(t)
 	f.has("jobs.batch", strings.Replace(objects["jobs.batch"], "2026-11-22T06:10:00Z", time.Now().Add(-time.Minute).UTC().Format(time.RFC3339), 1))
 	if err := os.WriteFile(filepath.Join(f.dir, "logs"), []byte("CUDA out of memory"), 0o600); err != nil {
@@ -31,7 +31,7 @@ func TestBrowser_answers_on_call(t *testing.T) {
 	go meter.Follow(t.Context(), func() { measured <- struct{}{} })
 	<-measured
 	p.MeasureBy(meter)
-	browser.Answers(ctx, t, pagetest.Serve(t, p),
+	pagetest.Answers(t, p,
 		browser.Question{Name: "is the cluster full?", At: "#sentence", Want: "7 of 12 GPUs are held and 2 jobs wait"},
 		browser.Question{Name: "why does a job wait?", At: "#waiting", Want: "others gain 1.04 times as much"},
 		browser.Question{Name: "for how long does it wait?", At: "#waiting", Want: " h)"},
@@ -40,7 +40,7 @@ func TestBrowser_answers_on_call(t *testing.T) {
 		browser.Question{Name: "what holds the GPUs?", At: "#nodes", Want: "research/runs"},
 		browser.Question{Name: "whose job is that?", At: "#running", Want: "research"},
 		browser.Question{Name: "which job failed, and why?", At: "#attention", Want: "out of memory"},
-		browser.Question{Name: "what does it print?", Click: "#running a", At: "#job pre", Want: "CUDA out of memory"},
+		browser.Question{Name: "what did it print?", Click: "#running a", At: "#job pre", Want: "CUDA out of memory"},
 		browser.Question{Name: "which node is closed, and why?", At: "#attention", Want: "gpu-c starts no jobs: cordoned"},
 		browser.Question{Name: "does a job leave its GPUs idle?", At: "#nodes", Want: "1 left idle"},
 		browser.Question{Name: "does the scheduler answer?", At: "#facts", Want: "live \u00b7 "},

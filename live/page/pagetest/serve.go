@@ -3,9 +3,11 @@ package pagetest
 
 import (
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/live/page"
 )
 
@@ -19,4 +21,21 @@ func Serve(t *testing.T, source page.Source) string {
 	t.Cleanup(h.Close)
 	go s.Watch(t.Context(), time.Second)
 	return s.URL()
+}
+
+// onCall are the questions of somebody on call that every page answers, in the words of docs/guide/on-call.md.
+var onCall = []string{
+	"is the cluster full?", "why does a job wait?", "for how long does it wait?", "when does it start?", "what would help?",
+	"what holds the GPUs?", "which job failed, and why?", "what did it print?", "does a job leave its GPUs idle?", "does the scheduler answer?",
+}
+
+// Answers serves a page and asks it the ten questions of somebody on call, and others, in each browser.
+func Answers(t *testing.T, source page.Source, questions ...browser.Question) {
+	t.Helper()
+	for _, name := range onCall {
+		if !slices.ContainsFunc(questions, func(q browser.Question) bool { return q.Name == name }) {
+			t.Errorf("nobody asks the page: %s", name)
+		}
+	}
+	browser.Answers(t, Serve(t, source), questions...)
 }

@@ -1,6 +1,6 @@
 // The page of a job: state, reason, what helps, history, output.
 import { cancelButton, retryButton } from "./act";
-import { ahead, asked, byId, clock, counted, el, expected, fill, gpus, holds, seconds, span, when } from "./dom";
+import { ahead, asked, byId, clock, counted, el, expected, fill, gpus, heldBy, holds, seconds, span, when } from "./dom";
 import { onJob } from "./question";
 import { drawAxis, drawTrack, figure, rowOf } from "./track";
 import { idleOf, useOf } from "./use";
@@ -13,9 +13,10 @@ export function showJob(id: string, page: JobPage, overview: Overview, log: stri
     ["asked", (page.moment ?? page.life)?.asked], ["holds", m && gpus(m.holds)], ["before", m?.before && gpus(m.before)], ["what helps", m?.unblock],
     ["start", expected(m?.start)], ["end", expected(m?.end)], ["afterwards", m?.next || undefined], ["spent", spent(page.life)],
   ];
-  facts.push(["GPU use", useOf(id, overview)], ["idle", idleOf(id, overview)]);
-  const all: HTMLElement[] = [el("h2", { id: "job-title", tabindex: "-1" }, id)], trouble = overview.jobs.find((j) => j.id === id)?.trouble;
-  if (trouble) all.push(el("p", { class: "bad" }, trouble));
+  const own = overview.jobs.find((j) => j.id === id);
+  facts.push(["GPU use", useOf(id, overview) ?? (own && heldBy(own) > 0 ? (overview.live ? "not measured" : "a journal does not contain it") : undefined)], ["idle", idleOf(id, overview)], ["output", overview.no_output]);
+  const all: HTMLElement[] = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
+  if (own?.trouble) all.push(el("p", { class: "bad" }, own.trouble));
   if (sentence) all.push(el("p", { class: "sentence" }, sentence));
   all.push(el("dl", {}, ...facts.flatMap(([k, v]) => (v === undefined ? [] : [el("dt", {}, k), el("dd", {}, v)]))));
   const details: Fact[] = [["reason", m?.details], ["weight", m?.weight]];

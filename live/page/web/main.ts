@@ -94,7 +94,7 @@ async function updateJob(id: string, now: Overview): Promise<void> {
   const query = `id=${encodeURIComponent(id)}&at=${now.elapsed}`;
   try {
     const page = await ask<JobPage>("/api/job?" + query);
-    const answer = now.live ? await fetch("/api/log?" + query) : undefined;
+    const answer = now.live && !now.no_output ? await fetch("/api/log?" + query) : undefined;
     showJob(id, page, now, answer?.ok ? await answer.text() : undefined);
   } catch (e) {
     if (document.getElementById("job-title")?.textContent !== id) fill(byId("job"), (e as Error).message); // otherwise what is shown stays

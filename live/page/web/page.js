@@ -407,9 +407,10 @@
       ["afterwards", m?.next || void 0],
       ["spent", spent(page.life)]
     ];
-    facts2.push(["GPU use", useOf(id, overview2)], ["idle", idleOf(id, overview2)]);
-    const all3 = [el("h2", { id: "job-title", tabindex: "-1" }, id)], trouble = overview2.jobs.find((j) => j.id === id)?.trouble;
-    if (trouble) all3.push(el("p", { class: "bad" }, trouble));
+    const own = overview2.jobs.find((j) => j.id === id);
+    facts2.push(["GPU use", useOf(id, overview2) ?? (own && heldBy(own) > 0 ? overview2.live ? "not measured" : "a journal does not contain it" : void 0)], ["idle", idleOf(id, overview2)], ["output", overview2.no_output]);
+    const all3 = [el("h2", { id: "job-title", tabindex: "-1" }, id)];
+    if (own?.trouble) all3.push(el("p", { class: "bad" }, own.trouble));
     if (sentence2) all3.push(el("p", { class: "sentence" }, sentence2));
     all3.push(el("dl", {}, ...facts2.flatMap(([k, v]) => v === void 0 ? [] : [el("dt", {}, k), el("dd", {}, v)])));
     const details = [["reason", m?.details], ["weight", m?.weight]];
@@ -1037,7 +1038,7 @@
     const query2 = `id=${encodeURIComponent(id)}&at=${now.elapsed}`;
     try {
       const page = await ask2("/api/job?" + query2);
-      const answer2 = now.live ? await fetch("/api/log?" + query2) : void 0;
+      const answer2 = now.live && !now.no_output ? await fetch("/api/log?" + query2) : void 0;
       showJob(id, page, now, answer2?.ok ? await answer2.text() : void 0);
     } catch (e) {
       if (document.getElementById("job-title")?.textContent !== id) fill(byId("job"), e.message);

@@ -114,6 +114,11 @@ func endedJob(j *client.Job) status.Job {
 	return ended(v, j.Nodes, j.ExitCode, j.Signal, max(0, j.End.Sub(j.Start)))
 }
 
+func pastJob(r *client.Run) status.Job {
+	v := status.Job{ID: job.ID(r.Label), Name: r.Name, User: r.User, State: string(r.State), Started: r.Start, Finished: r.End}
+	return ended(v, r.Nodes, r.ExitCode, r.Signal, r.Elapsed)
+}
+
 func lastRuns(runs []client.Run, id string) (all []status.Job) {
 	at := map[client.ID]int{}
 	for i := range runs {
@@ -122,8 +127,7 @@ func lastRuns(runs []client.Run, id string) (all []status.Job) {
 		if id != r.ID.String() && id != r.Label && id != base {
 			continue
 		}
-		v := status.Job{ID: job.ID(r.Label), Name: r.Name, User: r.User, State: string(r.State), Started: r.Start, Finished: r.End}
-		v = ended(v, r.Nodes, r.ExitCode, r.Signal, r.Elapsed)
+		v := pastJob(r)
 		if before, known := at[r.ID]; known {
 			if !v.Started.Before(all[before].Started) {
 				all[before] = v

@@ -2,6 +2,7 @@ package view
 
 import (
 	"context"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -14,9 +15,14 @@ import (
 
 const month = 30 * 24 * time.Hour
 
-// Page returns the live page of a Slurm cluster. past may be nil; noPast then states why there are no past runs. meter
+// Page returns the live page of a Slurm cluster. runs are past runs; if there are none, noPast states why. meter
 // measures the use of GPUs, and may be nil.
-func Page(c *client.Client, past *History, noPast string, meter *gpuuse.Meter) *page.Watched {
+func Page(c *client.Client, runs []client.Run, noPast string, meter *gpuuse.Meter) *page.Watched {
+	var past *History
+	if noPast == "" {
+		past = HistoryOf(runs)
+	}
+	before := latest(pastJobs(runs), nil)
 	var last atomic.Pointer[Look]
 	w := page.NewWatched(func(ctx context.Context) (*status.Status, error) {
 		l, err := Take(ctx, c, time.Now)
@@ -24,12 +30,49 @@ func Page(c *client.Client, past *History, noPast string, meter *gpuuse.Meter) *
 			return nil, err
 		}
 		last.Store(l)
-		return StatusOf(l, past, noPast), nil
+		s := StatusOf(l, past, noPast)
+		before = latest(endedJobs(l.Jobs), before)
+		s.Ended = before
+		return s, nil
 	})
+	w.NoOutput = "Slurm writes it into the file of sbatch --output"
 	if meter != nil {
 		w.Measure = func(s *status.Status) { meter.Attach(s, last.Load().owner()) }
 	}
 	return w
+}
+
+const mostEnded = 20
+
+// latest returns the jobs that ended last, the latest first. Slurm shows an ended job for some minutes only; before are
+// the jobs of earlier looks.
+func latest(now, before []status.Job) []status.Job {
+	all := slices.Clone(now)
+	for _, j := range before {
+		if !slices.ContainsFunc(now, func(n status.Job) bool { return n.ID == j.ID }) {
+			all = append(all, j)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b status.Job) int { return b.Finished.Compare(a.Finished) })
+	return all[:min(len(all), mostEnded)]
+}
+
+func endedJobs(all []client.Job) (ended []status.Job) {
+	for i := range all {
+		if j := &all[i]; !j.Waits() && !j.Holds() && !j.End.IsZero() {
+			ended = append(ended, endedJob(j))
+		}
+	}
+	return ended
+}
+
+func pastJobs(runs []client.Run) (ended []status.Job) {
+	for i := range runs {
+		if r := &runs[i]; !r.End.IsZero() {
+			ended = append(ended, pastJob(r))
+		}
+	}
+	return ended
 }
 
 // owner returns which job holds a GPU, by the indices of its GRES. These are assumed to be the indices of the driver,
@@ -55,11 +98,10 @@ func (l *Look) owner() func(*gpuuse.Sample) job.ID {
 func Open(ctx context.Context, meter *gpuuse.Meter) (*page.Watched, error) {
 	c, none := &client.Client{Run: client.Limited(client.Exec, client.DefaultPerMinute)}, ""
 	runs, err := c.Accounting(ctx, time.Now().Add(-month))
-	past := HistoryOf(runs)
 	if err != nil {
-		past, none = nil, "past runs are not known: "+err.Error()
+		none = "past runs are not known: " + err.Error()
 	}
-	w := Page(c, past, none, meter)
+	w := Page(c, runs, none, meter)
 	if err := w.Look(ctx); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -13,6 +15,8 @@ import (
 
 	"github.com/oxgang/oxgang/live/page"
 	"github.com/oxgang/oxgang/live/slurm/client"
+	"github.com/oxgang/oxgang/live/status"
+	"github.com/oxgang/oxgang/model/job"
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
@@ -78,8 +82,11 @@ func TestSlurm(t *testing.T) {
 		if err != nil || !strings.Contains(j.Job.Sentence, "can never start") || j.Job.Start.Unknown == "" {
 			t.Errorf("job 12: %+v, %v, want that it can never start", j, err)
 		}
-		if _, err := s.Job(t.Context(), "10", 0); !errors.Is(err, page.ErrUnknown) {
-			t.Errorf("a job that has ended: %v, want that it is not known", err)
+		if _, err := s.Job(t.Context(), "99", 0); !errors.Is(err, page.ErrUnknown) {
+			t.Errorf("no such job: %v, want that it is not known", err)
+		}
+		if len(o.Ended) != 2 || !strings.HasPrefix(o.Ended[1].Detail, "exit status 3") && !strings.HasPrefix(o.Ended[0].Detail, "exit status 3") {
+			t.Errorf("ended %+v, want jobs 10 and 14, and why 14 failed", o.Ended)
 		}
 		if n := r.asked.Load(); n != 6 {
 			t.Errorf("%d commands for one look, want 6", n)
@@ -110,5 +117,23 @@ func TestSlurm_down(t *testing.T) {
 	s := Page(&client.Client{Run: r.run}, nil, "", nil)
 	if err := s.Look(t.Context()); !errors.Is(err, client.ErrUnreachable) {
 		t.Errorf("%v, want that Slurm does not answer", err)
+	}
+}
+
+// Slurm shows a job that ended for some minutes. The page keeps the last ones, and does not list a job twice.
+func TestLatest(t *testing.T) {
+	at := func(id string, seconds int64) status.Job {
+		return status.Job{ID: job.ID(id), Finished: time.Unix(seconds, 0)}
+	}
+	got := latest([]status.Job{at("a", 1), at("c", 3)}, []status.Job{at("a", 0), at("b", 2)})
+	if want := []status.Job{at("c", 3), at("b", 2), at("a", 1)}; !slices.EqualFunc(got, want, func(a, b status.Job) bool { return a.ID == b.ID && a.Finished.Equal(b.Finished) }) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+	var many []status.Job
+	for i := range 3 * mostEnded {
+		many = latest([]status.Job{at(strconv.Itoa(i), int64(i))}, many)
+	}
+	if len(many) != mostEnded || many[0].ID != job.ID(strconv.Itoa(3*mostEnded-1)) {
+		t.Errorf("%d jobs, the first is %s", len(many), many[0].ID)
 	}
 }
