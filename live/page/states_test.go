@@ -78,6 +78,42 @@ func TestServer_sends_an_overview_once(t *testing.T) {
 	}
 }
 
+// A silent source shows a cluster that answers and whose scheduler does not.
+type silent struct {
+	toy
+	since time.Time
+}
+
+func (s *silent) Overview(ctx context.Context, at time.Duration) (*Overview, error) {
+	o, err := s.toy.Overview(ctx, at)
+	if err == nil {
+		o.SilentSince = s.since
+	}
+	return o, err
+}
+
+// A cluster whose scheduler is silent needs a person, who cannot dismiss that. The page does not call this state live.
+func TestBrowser_silent_scheduler(t *testing.T) {
+	ctx := browser.Open(t)
+	since := time.Now().Add(-time.Hour)
+	for _, s := range []time.Time{{}, since} {
+		source := &silent{since: s}
+		source.jobs.Store(&[]status.Job{{ID: "train", Phase: "waiting"}})
+		server, _ := served(t, source)
+		server.feed.look(t.Context())
+		var needs, facts string
+		var buttons int
+		does(ctx, t, chromedp.Navigate(server.URL()), chromedp.WaitVisible(ready), chromedp.Text("#attention", &needs), chromedp.Text("#facts", &facts), chromedp.Evaluate(`document.querySelectorAll("#attention button").length`, &buttons))
+		want := since.Format("15:04")
+		if s.IsZero() && (strings.Contains(needs, "scheduler") || !strings.HasPrefix(facts, "live")) {
+			t.Errorf("a scheduler that answers: %q, %q", needs, facts)
+		}
+		if !s.IsZero() && (!strings.Contains(needs, "The scheduler has not answered since "+want) || !strings.HasPrefix(facts, "scheduler silent since "+want) || buttons != 0) {
+			t.Errorf("silent since %s: %q, %q, %d buttons", want, needs, facts, buttons)
+		}
+	}
+}
+
 // The page draws each state of the connection: nothing yet, the present, the last known state of a scheduler that died, no access, no jobs.
 // It never shows an empty table in place of a state that it does not know.
 func TestBrowser_states(t *testing.T) {

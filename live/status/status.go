@@ -40,6 +40,9 @@ type Status struct {
 	Ended   []Job     `json:"ended,omitempty"`  // latest first
 	// Attention lists general problems that need a person.
 	Attention []string `json:"attention,omitempty"`
+	// SilentSince is the last time at which the scheduler is known to have run, if it does not answer now while its
+	// cluster does; zero: it answers, or this is not known.
+	SilentSince time.Time `json:"silent_since,omitzero"`
 	// Notes list missing parts of the document, with the reason.
 	Notes []string `json:"notes,omitempty"`
 }

@@ -192,7 +192,7 @@ func (s *Status) WriteHead(w io.Writer) {
 			fmt.Fprintln(w, printable.Line(g.line()))
 		}
 	}
-	for _, text := range s.Attention {
+	for _, text := range s.Warnings() {
 		fmt.Fprintln(w, "warning:", printable.Line(text))
 	}
 	for _, text := range s.Notes {
@@ -206,6 +206,18 @@ func (g *GPUs) line() string {
 		text += fmt.Sprintf(" (%d unusable)", g.Unusable)
 	}
 	return text
+}
+
+// Warnings returns the general problems that need a person, as sentences. Times are local.
+func (s *Status) Warnings() []string {
+	if s.SilentSince.IsZero() {
+		return s.Attention
+	}
+	since, layout := s.SilentSince.Local(), "15:04"
+	if s.At.Sub(since) >= 12*time.Hour {
+		layout = "2 Jan 15:04"
+	}
+	return append([]string{"the scheduler has not answered since " + since.Format(layout) + "; no job starts or changes until it runs again"}, s.Attention...)
 }
 
 func (s *Status) queueLine(q *Queue) string {

@@ -80,7 +80,7 @@ func (m *screen) head() []string {
 	if m.err != nil {
 		lines = append(lines, m.title("NOT UP TO DATE: "+m.err.Error()))
 	}
-	alerts := slices.Concat(s.Attention, s.Notes)
+	alerts := slices.Concat(s.Warnings(), s.Notes)
 	for i := range s.Jobs {
 		if j := &s.Jobs[i]; j.Trouble != "" {
 			alerts = append(alerts, fmt.Sprintf("%s: %s", j.ID, j.Trouble))

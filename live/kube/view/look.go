@@ -35,6 +35,8 @@ type Look struct {
 	also     *object
 	machines []machine
 	Lacks    []string // sentences on what the user may not read
+	// Silent is status.Status.SilentSince.
+	Silent time.Time
 }
 
 // Look reads the cluster. It returns ErrForbidden if the user may not list the pods, and ErrNoKind if the cluster lacks
@@ -67,7 +69,7 @@ func (l *Looker) Look(ctx context.Context) (*Look, error) {
 	for _, kind := range c.hidden {
 		at.Lacks = append(at.Lacks, "You may not list "+kind+".")
 	}
-	if err := at.listNodes(ctx, l.Kubectl, c); err != nil {
+	if err := errors.Join(at.listNodes(ctx, l.Kubectl, c), at.listen(ctx, l.Kubectl)); err != nil {
 		return nil, err
 	}
 	workloads, err := l.quotas(ctx, c, l.Namespace)

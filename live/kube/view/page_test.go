@@ -290,3 +290,38 @@ func TestPage_cancel(t *testing.T) {
 		t.Errorf("%v, want that a pod of no queue's job is not deleted", err)
 	}
 }
+
+// The page states since when the scheduler has been silent if its lease is old, and nothing of a fresh lease or of none. Who may not read it is told so.
+func TestLook_silent_scheduler(t *testing.T) {
+	f := newFake(t)
+	const lease = "leases.coordination.k8s.io.all"
+	renewed := func(ago time.Duration) (time.Time, string) {
+		at := time.Now().Add(-ago).UTC().Truncate(time.Microsecond)
+		return at, `{"spec": {"holderIdentity": "a", "leaseDurationSeconds": 8, "renewTime": "` + at.Format(time.RFC3339Nano) + `"}}`
+	}
+	_, o := opened(t, &Looker{Kubectl: new(Kubectl)})
+	if !o.SilentSince.IsZero() || len(o.Notes) > 0 {
+		t.Errorf("without a lease: silent since %v, notes %q", o.SilentSince, o.Notes)
+	}
+	_, fresh := renewed(30 * time.Second)
+	f.has(lease, fresh)
+	if _, o = opened(t, &Looker{Kubectl: new(Kubectl)}); !o.SilentSince.IsZero() || strings.Contains(strings.Join(o.Warnings(), " "), "scheduler") {
+		t.Errorf("with a fresh lease: silent since %v, %q", o.SilentSince, o.Warnings())
+	}
+	at, old := renewed(5 * time.Minute)
+	f.has(lease, old)
+	if _, o = opened(t, &Looker{Kubectl: new(Kubectl)}); !o.SilentSince.Equal(at) || !strings.HasPrefix(o.Warnings()[0], "the scheduler has not answered since "+at.Local().Format("15:04")) {
+		t.Errorf("with an old lease: silent since %v, %q, want %v", o.SilentSince, o.Warnings(), at)
+	}
+	if asked := f.read("calls"); !strings.Contains(asked, "get leases.coordination.k8s.io -A --field-selector metadata.name=oxgang-leader") {
+		t.Errorf("asked %s", asked)
+	}
+	f.has(lease, old+", "+fresh) // another release has a live scheduler
+	if _, o = opened(t, &Looker{Kubectl: new(Kubectl)}); !o.SilentSince.IsZero() {
+		t.Errorf("of two leases the older counts: %v", o.SilentSince)
+	}
+	f.forbids(lease)
+	if _, o = opened(t, &Looker{Kubectl: new(Kubectl)}); !o.SilentSince.IsZero() || !strings.Contains(strings.Join(o.Notes, " "), "whether the scheduler answers is not known") {
+		t.Errorf("forbidden: silent since %v, notes %q", o.SilentSince, o.Notes)
+	}
+}

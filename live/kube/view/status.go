@@ -17,7 +17,7 @@ const mostEnded = 20
 
 // Status returns the state of the cluster as a document for tables and pages.
 func (at *Look) Status(title string) *status.Status {
-	s := &status.Status{Backend: status.Kubernetes, Title: title, At: at.At, Policy: at.policies(), Notes: at.Lacks, Nodes: at.nodes(), GPUs: at.gpus()}
+	s := &status.Status{Backend: status.Kubernetes, Title: title, At: at.At, Policy: at.policies(), Notes: at.Lacks, Nodes: at.nodes(), GPUs: at.gpus(), SilentSince: at.Silent}
 	for i := range at.Queues {
 		q := at.queue(&at.Queues[i])
 		if q.Active != "" && q.Active != "True" && q.Mode != "Off" {

@@ -24,7 +24,7 @@ function kind(overview: Overview | undefined, failed: Error | undefined): string
 
 function facts(o: Overview): string {
   const time = o.live ? timeOfDay(new Date(o.at)) : `recorded, ${span(o.elapsed)} of ${span(o.last)}`;
-  return `${document.body.dataset.state === "stale" ? "out of date" : o.live ? "live" : ""} \u00b7 ${time} \u00b7 policy ${o.policy}`.replace(/^ \u00b7 /, "");
+  return `${document.body.dataset.state === "stale" ? "out of date" : o.silent_since ? `scheduler silent since ${clock(seconds(o.silent_since))}` : o.live ? "live" : ""} \u00b7 ${time} \u00b7 policy ${o.policy}`.replace(/^ \u00b7 /, "");
 }
 
 // dead states that the source of the page is silent, unless its error does.

@@ -14,7 +14,7 @@ export interface Job {
   start?: Range; end?: Range; trouble?: string; finished?: string; outcome?: string; detail?: string;
 }
 export interface Overview {
-  backend: string; at: string; elapsed: number; last: number; begun: string; policy: string; title: string; live: boolean; stale?: string; asks?: boolean; acts?: boolean; retries?: boolean; cancelling?: string; no_output?: string; notes?: string[]; attention?: string[];
+  backend: string; at: string; elapsed: number; last: number; begun: string; policy: string; title: string; live: boolean; stale?: string; asks?: boolean; acts?: boolean; retries?: boolean; cancelling?: string; no_output?: string; notes?: string[]; attention?: string[]; silent_since?: string;
   queues?: Queue[]; gpus: GPUs[]; nodes: Node[]; jobs: Job[]; ended?: Job[];
 }
 export interface Change { at: number; what: string; text: string; from?: Holding; to?: Holding }
