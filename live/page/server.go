@@ -21,7 +21,7 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-//go:embed web/page.html web/page.css web/page.js
+//go:embed web/page.html web/page.css web/timeline.css web/page.js
 var files embed.FS
 
 // A Server serves the live page of a Source over HTTP. Viewers must have its token.
@@ -50,27 +50,37 @@ func (s *Server) URL() string { return "http://" + s.host + "/?token=" + s.token
 // Handler returns the HTTP handler of the page. If the source is live, Watch must also run.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
-	for name, kind := range map[string]string{"page.html": "text/html", "page.css": "text/css", "page.js": "text/javascript"} {
-		path := "GET /" + name
-		if name == "page.html" {
-			path = "GET /{$}"
-		}
-		mux.HandleFunc(path, func(w http.ResponseWriter, _ *http.Request) {
-			text, _ := files.ReadFile("web/" + name)
-			w.Header().Set("Content-Type", kind+"; charset=utf-8")
-			_, _ = w.Write(text)
-		})
+	for pattern, handle := range s.routes() {
+		mux.HandleFunc(pattern, handle)
 	}
-	mux.HandleFunc("GET /api/overview", s.overview)
-	mux.HandleFunc("GET /api/job", s.job)
-	mux.HandleFunc("GET /api/log", s.log)
-	mux.HandleFunc("GET /api/series", s.series)
-	mux.HandleFunc("GET /api/timeline", s.timeline)
-	mux.HandleFunc("GET /api/question", s.question)
-	mux.HandleFunc("GET /api/changes", s.feed.changes)
-	mux.HandleFunc("POST /api/cancel", s.cancel)
-	mux.HandleFunc("POST /api/retry", s.retry)
 	return s.guard(mux)
+}
+
+// routes returns the handler of each pattern. All are behind guard.
+func (s *Server) routes() map[string]http.HandlerFunc {
+	return map[string]http.HandlerFunc{
+		"GET /{$}":          serveFile("page.html", "text/html"),
+		"GET /page.css":     serveFile("page.css", "text/css"),
+		"GET /timeline.css": serveFile("timeline.css", "text/css"),
+		"GET /page.js":      serveFile("page.js", "text/javascript"),
+		"GET /api/overview": s.overview,
+		"GET /api/job":      s.job,
+		"GET /api/log":      s.log,
+		"GET /api/series":   s.series,
+		"GET /api/timeline": s.timeline,
+		"GET /api/question": s.question,
+		"GET /api/changes":  s.feed.changes,
+		"POST /api/cancel":  s.cancel,
+		"POST /api/retry":   s.retry,
+	}
+}
+
+func serveFile(name, kind string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		text, _ := files.ReadFile("web/" + name)
+		w.Header().Set("Content-Type", kind+"; charset=utf-8")
+		_, _ = w.Write(text)
+	}
 }
 
 // rest is the pause after a look, as a multiple of its duration.

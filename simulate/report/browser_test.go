@@ -160,3 +160,45 @@ func TestBrowser_one_table_first(t *testing.T) {
 	}
 	browser.Accessible(ctx, t, "a report")
 }
+
+// TestBrowser_timeline: the schedule is the timeline of the live page. It has a bar for each time with as many GPUs, of the chosen policy, as the data; it
+// zooms, finds, and opens a job.
+func TestBrowser_timeline(t *testing.T) {
+	ctx, in := browser.Open(t), observedAnd(t)
+	show(ctx, t, html(t, in), 1280)
+	j := in.Runs[0].Result.Jobs[0]
+	titles := func() []string {
+		return asked[[]string](ctx, t, `[...document.querySelector("#timeline-rows a").parentElement.querySelectorAll("rect title")].map((e) => e.textContent)`)
+	}
+	held := func(all []string) (n int) {
+		for _, text := range all {
+			if strings.Contains(text, " GPU") {
+				n++
+			}
+		}
+		return n
+	}
+	if got, want := titles(), len(merged(j.Intervals, 0)); held(got) == 0 || held(got) > want || !strings.HasPrefix(got[0], string(j.ID)+": ") {
+		t.Errorf("job %s has bars %q, want at most %d with GPUs", j.ID, got, want)
+	}
+	length := func() string { return asked[string](ctx, t, `document.getElementById("timeline-span").textContent`) }
+	whole := length()
+	if !strings.HasPrefix(whole, "60 jobs, ") {
+		t.Errorf("the timeline has %s, want 60 jobs", whole)
+	}
+	browser.Accessible(ctx, t, "the timeline of a report")
+	if err := chromedp.Run(ctx, chromedp.Focus("#timeline", chromedp.ByQuery), chromedp.KeyEvent("+")); err != nil || length() == whole {
+		t.Errorf("%v: + does not zoom %s", err, whole)
+	}
+	if err := chromedp.Run(ctx, chromedp.KeyEvent("0"), chromedp.SendKeys("#timeline-find", string(j.ID), chromedp.ByQuery), chromedp.Click("#timeline-rows a", chromedp.ByQuery), chromedp.WaitVisible("#timeline-job", chromedp.ByQuery)); err != nil {
+		t.Fatal(err)
+	}
+	if got := asked[string](ctx, t, `document.getElementById("timeline-job").innerText`); !strings.Contains(got, string(j.ID)) || !strings.Contains(got, "GPU-hours") {
+		t.Errorf("the page of job %s is %q", j.ID, got)
+	}
+	before := titles()
+	asked[string](ctx, t, `(() => { const s = document.querySelector("#timeline-bar select"); s.value = "2"; s.dispatchEvent(new Event("change")); return s.value; })()`)
+	if after := titles(); slices.Equal(before, after) {
+		t.Errorf("another policy has the same bars %q", after)
+	}
+}

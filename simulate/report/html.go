@@ -31,8 +31,12 @@ var (
 	baseJS string
 	//go:embed page/charts.js
 	chartsJS string
-	//go:embed page/gantt.js
-	ganttJS string
+	// The timeline is the live page's: see live/page/web/report.ts.
+	//
+	//go:embed page/timeline.js
+	timelineJS string
+	//go:embed page/timeline.css
+	timelineCSS string
 	//go:embed page/schedule.js
 	scheduleJS string
 	//go:embed page/main.js
@@ -87,6 +91,9 @@ type pageData struct {
 	Datasets []*dataset        `json:"datasets"`
 }
 
+//go:generate go tool -modfile=../../internal/tools/esbuild/go.mod esbuild ../../live/page/web/report.ts --bundle --target=es2022 --outfile=page/timeline.js --log-level=warning
+//go:generate cp ../../live/page/web/timeline.css page/timeline.css
+
 // HTML writes a report as one self-contained page. All names are escaped.
 //
 // To keep the page small, a curve has at most 600 points, and the chart of allocations shows at most 2000 jobs of a
@@ -95,8 +102,8 @@ func HTML(w io.Writer, in Input) error {
 	runs := ended(in.Runs)
 	v := pageView{
 		Title: in.Title, Facts: in.Facts,
-		Style:  []template.CSS{Style, template.CSS(pageCSS)},                                           //nolint:gosec // our own file
-		Script: template.JS(strings.Join([]string{baseJS, chartsJS, ganttJS, scheduleJS, mainJS}, "")), //nolint:gosec // likewise
+		Style:  []template.CSS{Style, template.CSS(timelineCSS + pageCSS)},                                //nolint:gosec // our own file
+		Script: template.JS(strings.Join([]string{baseJS, chartsJS, scheduleJS, mainJS, timelineJS}, "")), //nolint:gosec // likewise
 		Unfair: unfairAbove(runs), Rented: rented(runs), Lent: lending(runs),
 		Data: pageData{
 			Policies: []string{}, Observed: slices.IndexFunc(runs, func(r Run) bool { return r.Observed }), Jobs: []int{}, MostJobs: onPage.jobs, Dropped: []int{},

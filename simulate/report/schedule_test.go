@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -153,5 +154,16 @@ func TestSizes_of_Shockwave(t *testing.T) {
 		if got := published.of(hours); got != want {
 			t.Errorf("%v GPU-hours: size %d, want %d", hours, got, want)
 		}
+	}
+}
+
+// TestHTML_scripts_are_small: all scripts of a report together take 120 kB at most.
+func TestHTML_scripts_are_small(t *testing.T) {
+	size := 0
+	for _, script := range []string{baseJS, chartsJS, scheduleJS, mainJS, timelineJS} {
+		size += len(script)
+	}
+	if page := html(t, Input{}); size > 120_000 || !strings.Contains(page, timelineJS) {
+		t.Errorf("scripts take %d bytes, want 120,000 at most, all of them in the page", size)
 	}
 }

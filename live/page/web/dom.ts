@@ -11,8 +11,11 @@ export function el<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Re
   return e;
 }
 
+// Each page that draws has a picture in its HTML.
+const namespace = document.querySelector("svg")!.namespaceURI!;
+
 export function svg(tag: string, attributes: Record<string, string | number>, ...children: (Node | string)[]): SVGElement {
-  const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  const e = document.createElementNS(namespace, tag) as SVGElement;
   for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, String(v));
   e.append(...children);
   return e;

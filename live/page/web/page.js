@@ -36,8 +36,9 @@
     for (const c of children) if (c !== void 0) e.append(c);
     return e;
   }
+  var namespace = document.querySelector("svg").namespaceURI;
   function svg(tag2, attributes, ...children) {
-    const e = document.createElementNS("http://www.w3.org/2000/svg", tag2);
+    const e = document.createElementNS(namespace, tag2);
     for (const [k, v] of Object.entries(attributes)) e.setAttribute(k, String(v));
     e.append(...children);
     return e;
@@ -348,7 +349,7 @@
       const box = { x: left2, y: height2 - 2 - h, width: Math.max(1, within(b.to) - left2), height: h };
       const text = `${row3.id}: ${b.gpus > 0 ? counted(b.gpus, "GPU") : "waiting"}, ${b.kind === "forecast" ? "\u2248 " : ""}${moment(o, b.from)} to ${moment(o, b.to)} (${span(b.to - b.from)})`;
       all3.push(svg("rect", { ...box, class: b.gpus > 0 ? `${hue(row3.id)} ${b.kind}` : "waits" }, svg("title", {}, text)));
-      if (b.kind === "forecast") all3.push(svg("rect", { ...box, fill: "url(#hatch)", class: "over" }));
+      if (b.kind === "forecast") all3.push(svg("rect", { ...box, class: "over" }));
     }
     for (const m of row3.marks) if (m.at >= view2.from && m.at <= view2.to) all3.push(mark(m, x(m.at), height2, o));
     if (o.elapsed >= view2.from && o.elapsed <= view2.to) all3.push(svg("line", { x1: x(o.elapsed), x2: x(o.elapsed), y1: 0, y2: height2, class: "now" }));
@@ -647,6 +648,7 @@
   function found(o) {
     const items = [];
     if (o.live && document.body.dataset.state === "stale") items.push({ content: [`The scheduler has not answered since ${clock(seconds(o.at))}. This page shows the last known state.`] });
+    if (o.silent_since) items.push({ content: [`The scheduler has not answered since ${clock(seconds(o.silent_since))}. No job starts or changes until it runs again.`] });
     items.push(...(o.attention ?? []).map((text) => ({ key: text, content: [text] })));
     for (const j of o.jobs) if (j.trouble) items.push({ key: `${j.id} ${j.trouble}`, job: j.id, content: [link(j.id, o), ": " + j.trouble] });
     for (const e of o.ended ?? []) if (e.outcome === "failed" && seconds(o.at) - seconds(e.finished) < recent) items.push(failure(e, o));
@@ -834,7 +836,7 @@
   }
   function facts(o) {
     const time = o.live ? timeOfDay(new Date(o.at)) : `recorded, ${span(o.elapsed)} of ${span(o.last)}`;
-    return `${document.body.dataset.state === "stale" ? "out of date" : o.live ? "live" : ""} \xB7 ${time} \xB7 policy ${o.policy}`.replace(/^ \u00b7 /, "");
+    return `${document.body.dataset.state === "stale" ? "out of date" : o.silent_since ? `scheduler silent since ${clock(seconds(o.silent_since))}` : o.live ? "live" : ""} \xB7 ${time} \xB7 policy ${o.policy}`.replace(/^ \u00b7 /, "");
   }
   var dead = (o) => o.stale && !o.stale.includes("does not answer") ? "The scheduler does not answer. " : "";
   function last(o) {

@@ -52,7 +52,7 @@ export function drawTrack(row: Row, view: View, width: number, height: number, m
     const box = { x: left, y: height - 2 - h, width: Math.max(1, within(b.to) - left), height: h };
     const text = `${row.id}: ${b.gpus > 0 ? counted(b.gpus, "GPU") : "waiting"}, ${b.kind === "forecast" ? "\u2248 " : ""}${moment(o, b.from)} to ${moment(o, b.to)} (${span(b.to - b.from)})`;
     all.push(svg("rect", { ...box, class: b.gpus > 0 ? `${hue(row.id)} ${b.kind}` : "waits" }, svg("title", {}, text)));
-    if (b.kind === "forecast") all.push(svg("rect", { ...box, fill: "url(#hatch)", class: "over" }));
+    if (b.kind === "forecast") all.push(svg("rect", { ...box, class: "over" }));
   }
   for (const m of row.marks) if (m.at >= view.from && m.at <= view.to) all.push(mark(m, x(m.at), height, o));
   if (o.elapsed >= view.from && o.elapsed <= view.to) all.push(svg("line", { x1: x(o.elapsed), x2: x(o.elapsed), y1: 0, y2: height, class: "now" }));

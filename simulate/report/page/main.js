@@ -143,4 +143,4 @@ function showUses() {
 }
 
 for (const key of document.querySelectorAll("[data-policy]")) key.style.background = policyColour(Number(key.dataset.policy));
-for (const show of [showJCT, showRho, showUtilisation, showPaid, showLoans, showQueue, showHours, showUses, showSchedule, showGantt, showPolicyTime]) show();
+for (const show of [showJCT, showRho, showUtilisation, showPaid, showLoans, showQueue, showHours, showUses, showSchedule, showPolicyTime]) show();

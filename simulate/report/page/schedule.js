@@ -35,6 +35,19 @@ function panelOf(policy, index) {
   return { policy, rows, end: last, count: Math.max(rows.length, Math.min(report.jobs[index], report.mostJobs)), width: 0 };
 }
 
+// canvasFor clears a canvas of the given size and returns its context.
+function canvasFor(canvas, width, height) {
+  const density = devicePixelRatio || 1;
+  canvas.width = Math.round(width * density);
+  canvas.height = Math.round(height * density);
+  canvas.style.width = width + "px";
+  canvas.style.height = height + "px";
+  const c = canvas.getContext("2d");
+  c.setTransform(density, 0, 0, density, 0, 0);
+  c.font = '11.5px system-ui, "Liberation Sans", sans-serif';
+  return c;
+}
+
 const sizeOf = (s, life) => s.sizing.bounds.filter((b) => b <= life.hours).length;
 
 function scheduleBar(s, card) {
