@@ -86,7 +86,7 @@ func asked(v viewer, url string, q *Question) (text string, err error) {
 		if err := clicked(v, q.Click); err != nil {
 			return "", err
 		}
-		if err := seen(v, "#job-title", patience); err != nil {
+		if err := seen(v, "#job-title", limit/4); err != nil {
 			return "", err
 		}
 	}

@@ -23,8 +23,8 @@ func TestBrowser_answers_on_call(t *testing.T) {
 	o.Slots = 0
 	s := start(t, o)
 	s.ended(s.submit("fails", "sh", "-c", "echo CUDA out of memory; exit 3"))
-	s.submit("holds", "sleep", "60")
-	s.submit("trains", "sleep", "60")
+	s.submit("holds", "sleep", "600")
+	s.submit("trains", "sleep", "600")
 	await(t, "a full machine", func() bool { return s.view("holds").Phase == "running" && s.view("trains").Phase == "running" })
 	id := s.submit("late", "true")
 	await(t, "what would help it", func() bool {

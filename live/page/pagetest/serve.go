@@ -23,18 +23,18 @@ func Serve(t *testing.T, source page.Source) string {
 	return s.URL()
 }
 
-// onCall are the questions of somebody on call that every page answers, in the words of docs/guide/on-call.md.
+// onCall are the questions of a person on call that every page answers (docs/guide/on-call.md).
 var onCall = []string{
 	"is the cluster full?", "why does a job wait?", "for how long does it wait?", "when does it start?", "what would help?",
 	"what holds the GPUs?", "which job failed, and why?", "what did it print?", "does a job leave its GPUs idle?", "does the scheduler answer?",
 }
 
-// Answers serves a page and asks it the ten questions of somebody on call, and others, in each browser.
+// Answers serves a page and asks it, in each browser, the ten questions of a person on call and others.
 func Answers(t *testing.T, source page.Source, questions ...browser.Question) {
 	t.Helper()
 	for _, name := range onCall {
 		if !slices.ContainsFunc(questions, func(q browser.Question) bool { return q.Name == name }) {
-			t.Errorf("nobody asks the page: %s", name)
+			t.Errorf("the page is not asked: %s", name)
 		}
 	}
 	browser.Answers(t, Serve(t, source), questions...)
