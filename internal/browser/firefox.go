@@ -165,7 +165,8 @@ func (f *firefox) click(selector string) error {
 	into := fields{"functionDeclaration": "e => e.scrollIntoView({block: 'center'})", "arguments": []fields{element}, "target": fields{"context": f.tab}, "awaitPromise": false}
 	mouse := fields{"type": "pointer", "id": "mouse", "actions": []fields{
 		{"type": "pointerMove", "x": 0, "y": 0, "origin": fields{"type": "element", "element": element}},
-		{"type": "pointerDown", "button": 0}, {"type": "pointerUp", "button": 0},
+		{"type": "pointerDown", "button": 0},
+		{"type": "pointerUp", "button": 0},
 	}}
 	return errors.Join(f.does("script.callFunction", into, nil), f.does("input.performActions", fields{"context": f.tab, "actions": []fields{mouse}}, nil))
 }
