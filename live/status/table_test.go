@@ -47,6 +47,22 @@ func TestProgress_of_a_job_whose_last_reports_are_lost(t *testing.T) {
 	}
 }
 
+// A silent scheduler is the first warning, with the date if it has been silent for half a day.
+func TestWarnings_of_a_silent_scheduler(t *testing.T) {
+	s := Status{At: now, Attention: []string{"another"}}
+	for ago, layout := range map[time.Duration]string{time.Hour: "15:04", 13 * time.Hour: "2 Jan 15:04"} {
+		s.SilentSince = now.Add(-ago)
+		var b strings.Builder
+		s.WriteHead(&b)
+		if want := "warning: the scheduler has not answered since " + s.SilentSince.Local().Format(layout) + "; "; !strings.HasPrefix(b.String(), want) || !strings.HasSuffix(b.String(), "\nwarning: another\n") {
+			t.Errorf("%q, want %q first", b.String(), want)
+		}
+	}
+	if s.SilentSince = (time.Time{}); len(s.Warnings()) != 1 {
+		t.Errorf("a scheduler that answers: %q", s.Warnings())
+	}
+}
+
 // What somebody wrote into an object moves no cursor and makes no line, in the text of a job and in tables.
 func TestTexts_are_printable(t *testing.T) {
 	const hostile = "x\x1b[2J\r\nstart    now\u202e"

@@ -54,10 +54,10 @@ func (m *screen) press(keys ...string) {
 
 func TestView(t *testing.T) {
 	m := open(world(2, 1, 2), 100, 24)
-	m.now.Jobs[2].Trouble = "its checkpoint is damaged"
+	m.now.Jobs[2].Trouble, m.now.SilentSince = "its checkpoint is damaged", m.now.At.Add(-time.Hour)
 	text := m.text()
 	for _, want := range []string{
-		"box: 1 of 8 GPUs held, 7 free; 2 jobs waiting, 1 running", "! r0: its checkpoint is damaged", "n1 h200 ■□□□  r0 1", "WAITING (2)", "RUNNING (1)", "j/k or arrows",
+		"box: 1 of 8 GPUs held, 7 free; 2 jobs waiting, 1 running", "! the scheduler has not answered since " + m.now.SilentSince.Local().Format("15:04"), "! r0: its checkpoint is damaged", "n1 h200 ■□□□  r0 1", "WAITING (2)", "RUNNING (1)", "j/k or arrows",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
