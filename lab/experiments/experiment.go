@@ -57,7 +57,10 @@ type Check struct {
 	Along     string  `yaml:"along"`
 	Least     bool    `yaml:"least"`
 	Published Figures `yaml:"published"`
-	Why       string  `yaml:"why"` // cause of the figures outside their bands, with an experiment that shows it
+	Why       string  `yaml:"why"` // cause of the figures outside their bands, or what was tried if it is unknown
+	// Shown is what shows the cause: "row: NAME", another row whose figures are inside; "public: EXPERIMENT", an
+	// experiment with the published code's own figures; or a command. Empty: the cause is unknown.
+	Shown string `yaml:"shown"`
 	// Wanted are our targets. Missing one gives the verdict Short, not an error.
 	Wanted Figures `yaml:"wanted"`
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -141,14 +142,10 @@ func TestRecords_fit_the_time(t *testing.T) {
 	}
 }
 
-// Every experiment of --quick reports its progress within two seconds, before its first simulation.
-func TestQuick_reports_at_once(t *testing.T) {
-	quick, err := Quick()
-	if err != nil {
-		t.Fatal(err)
-	}
+// Every experiment reports its progress within two seconds, before its first simulation.
+func TestReproduce_reports_at_once(t *testing.T) {
 	stop := errors.New("stop")
-	for _, name := range quick {
+	for _, name := range Names() {
 		e, err := Find(name)
 		if err != nil {
 			t.Fatal(err)
@@ -188,6 +185,69 @@ func TestRecords_state_why_figures_are_outside(t *testing.T) {
 			if !used[c.Why] && c.Why != "" {
 				t.Errorf("%s, %s: has a why, but no figure outside", e.Name, c.row())
 			}
+		}
+	}
+}
+
+// What shows a cause exists: a row that is inside, an experiment or file with the published code's figures, or a command.
+// A check without it says that the cause is unknown.
+func TestRecords_show_causes(t *testing.T) {
+	all, err := records()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range all {
+		_, found, err := stored(r.Experiment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range found {
+			if err := f.unshown(found); err != nil {
+				t.Errorf("%s, %s, %s: %v", f.Experiment, f.Row, f.Metric, err)
+			}
+		}
+	}
+}
+
+func (f *Finding) unshown(all []Finding) error {
+	kind, rest, _ := strings.Cut(f.Shown, ": ")
+	inside := func(o Finding) bool { return o.Row == rest && o.Metric == f.Metric && o.Verdict == Within }
+	public := func() bool { return slices.Contains(Names(), rest) || strings.HasPrefix(rest, "../shared/") }
+	switch {
+	case f.Verdict != Outside:
+	case (f.Shown == "") != strings.HasPrefix(f.Why, "unknown"):
+		return fmt.Errorf("why %q, shown %q: want shown, or a why that starts with unknown", f.Why, f.Shown)
+	case kind == "row" && !slices.ContainsFunc(all, inside):
+		return fmt.Errorf("row %q is not inside its band, or does not exist", rest)
+	case kind == "public" && !public():
+		return fmt.Errorf("%q is no experiment and no file", rest)
+	case kind != "" && kind != "row" && kind != "public" && !strings.HasPrefix(f.Shown, "oxgang lab "):
+		return fmt.Errorf("shown by %q, want row, public or a command", f.Shown)
+	}
+	return nil
+}
+
+// A cause without what shows it, and a row that is outside too, are errors.
+func TestFinding_unshown(t *testing.T) {
+	all := []Finding{{Row: "in", Metric: "done", Verdict: Within}, {Row: "out", Metric: "done", Verdict: Outside}}
+	for _, tc := range []struct {
+		why, shown string
+		ok         bool
+	}{
+		{"a", "row: in", true},
+		{"a", "row: out", false},
+		{"a", "row: none", false},
+		{"a", "public: sia/gpt", true},
+		{"a", "public: sia/none", false},
+		{"a", "oxgang lab solvers rounds", true},
+		{"a", "trust me", false},
+		{"a", "", false},
+		{"unknown. Tried: b", "", true},
+		{"unknown. Tried: b", "row: in", false},
+	} {
+		f := Finding{Metric: "done", Verdict: Outside, Why: tc.why, Shown: tc.shown}
+		if err := f.unshown(all); (err == nil) != tc.ok {
+			t.Errorf("why %q, shown %q: %v, want ok %v", tc.why, tc.shown, err, tc.ok)
 		}
 	}
 }

@@ -17,15 +17,23 @@ func writePapers(w io.Writer) error {
 	if err != nil {
 		return err
 	}
+	unknown := 0
+	for _, f := range outside {
+		if f.Shown == "" {
+			unknown++
+		}
+	}
+	inside := checked - len(outside)
 	t := &markdown{}
 	t.line("# Figures of the papers, and ours")
 	t.line("")
 	t.line("Every table and figure of the evaluations, and what reproduces it. [Papers and code](../papers.md) maps equations to code instead.")
-	t.line("Of %d figures with a band, %d (%.0f %%) are inside. The row of each other one has the cause.", checked, checked-outside, 100*float64(checked-outside)/float64(checked))
+	t.line("Of %d figures with a band, %d (%.0f %%) are inside. Of the %d outside, %d have an unknown cause ([table](#outside)).", checked, inside, 100*float64(inside)/float64(checked), len(outside), unknown)
 	t.line("")
 	t.line("This page is written from stored runs, `lab/experiments/results`: run `oxgang lab reproduce EXPERIMENT --record lab/experiments/results`,")
 	t.line("then `go test ./lab/experiments -run TestPage -update`. Outside: figures outside their band, of all that have one. CPU: processor")
 	t.line("time, median of the stored runs. \"quick\" marks what `oxgang lab reproduce --quick` runs.")
+	t.causes(outside)
 	for i := range papers {
 		if err := t.paper(&papers[i]); err != nil {
 			return err
@@ -35,7 +43,8 @@ func writePapers(w io.Writer) error {
 	return err
 }
 
-func total(papers []Paper) (checked, outside int, err error) {
+// total returns how many figures of the stored runs have a band, and those outside their bands.
+func total(papers []Paper) (checked int, outside []Finding, err error) {
 	counted := make(map[string]bool)
 	for _, p := range papers {
 		for _, f := range p.Figures {
@@ -46,14 +55,54 @@ func total(papers []Paper) (checked, outside int, err error) {
 				counted[name] = true
 				_, found, err := stored(name)
 				if err != nil {
-					return 0, 0, err
+					return 0, nil, err
 				}
-				c, o := count(found)
-				checked, outside = checked+c, outside+o
+				c, _ := count(found)
+				checked += c
+				outside = append(outside, slices.DeleteFunc(found, func(f Finding) bool { return f.Verdict == Within || f.Verdict == Shown })...)
 			}
 		}
 	}
 	return checked, outside, nil
+}
+
+// causes writes a table of the figures outside their bands. A cell like the one above it is empty.
+func (t *markdown) causes(outside []Finding) {
+	t.line("")
+	t.line("## Outside")
+	t.line("")
+	t.line("Figures outside their bands, with the cause and what shows it: another row of the experiment, which is inside (row); the published")
+	t.line("code's own figures (public); or a command.")
+	t.line("")
+	t.head([]string{"Experiment", "Row", "Metric", "Published", "Ours", "Cause", "Shown by"})
+	var above Finding
+	for _, f := range outside {
+		name, why, shown := "`"+f.Experiment+"`", f.Why, shownBy(f.Shown)
+		if f.Experiment == above.Experiment {
+			name = ""
+			if f.Why == above.Why {
+				why = ""
+			}
+			if f.Why == above.Why && f.Shown == above.Shown {
+				shown = ""
+			}
+		}
+		t.row([]string{name, f.Row, "`" + f.Metric + "`", f.Band, fmt.Sprintf("%.4g", f.Ours), why, shown})
+		above = f
+	}
+}
+
+func shownBy(text string) string {
+	kind, rest, _ := strings.Cut(text, ": ")
+	switch kind {
+	case "":
+		return "**cause unknown**"
+	case "row":
+		return "row " + rest
+	case "public":
+		return "public, `" + rest + "`"
+	}
+	return "`" + text + "`"
 }
 
 func (t *markdown) paper(p *Paper) error {
@@ -129,14 +178,9 @@ func (t *markdown) experiment(name string) error {
 	t.line("%s. Commit %s, seed %d.", e.Title, rec.Commit, rec.Seed)
 	t.line("")
 	t.head([]string{"Run", "Metric", "Published", "Ours", ""})
-	why := ""
 	for _, f := range found {
 		if f.Verdict != Shown {
-			mark := marks[f.Verdict]
-			if f.Why != "" && f.Why != why {
-				why, mark = f.Why, mark+": "+f.Why
-			}
-			t.row([]string{f.Row, "`" + f.Metric + "`", f.Band, fmt.Sprintf("%.4g", f.Ours), mark})
+			t.row([]string{f.Row, "`" + f.Metric + "`", f.Band, fmt.Sprintf("%.4g", f.Ours), marks[f.Verdict]})
 		}
 	}
 	if len(e.Notes) > 0 {

@@ -22,7 +22,8 @@ type Finding struct {
 	Published  float64 `json:"published"`
 	Band       string  `json:"band"`
 	Verdict    Verdict `json:"verdict"`
-	Why        string  `json:"why,omitempty"` // if outside: the cause
+	Why        string  `json:"why,omitempty"`   // if outside: the cause
+	Shown      string  `json:"shown,omitempty"` // if outside: what shows the cause, see Check
 }
 
 // A Verdict states whether a figure is within its range.
@@ -171,7 +172,7 @@ func (e *Experiment) finding(c *Check, f Figure, figure func(*Check, metric) flo
 	found := Finding{Experiment: e.Name, Row: c.row(), Metric: f.Metric, Ours: ours, Published: f.Band.Published, Band: f.Band.String()}
 	found.Verdict = judge(f.Band, ours, outside)
 	if found.Verdict == Outside {
-		found.Why = c.Why
+		found.Why, found.Shown = c.Why, c.Shown
 	}
 	return found
 }
