@@ -155,12 +155,40 @@ func TestPaper_flexible_group_first(t *testing.T) {
 		{Servers: []cluster.NodeID{"base", "much", "little", "idle"}, Free: 3, Scaled: 4, Preempted: []job.ID{"a"}},
 	}
 	for n := range want {
-		for _, rule := range []reclaim.Rule{reclaim.Greedy, reclaim.Random, reclaim.SCF, reclaim.Exact} {
+		for _, rule := range []reclaim.Rule{reclaim.Greedy, reclaim.Exact} {
 			d := cmp.Diff(want[n], choose(t, servers, n, with(rule)), cmpopts.IgnoreFields(reclaim.Answer{}, "Bound", "Proven", "Steps"))
 			if d != "" {
 				t.Errorf("%s, %d servers: -want +got\n%s", rule, n, d)
 			}
 		}
+	}
+}
+
+// SCF counts the jobs of each server once, those with flexible workers too. Source: Lyra §7.1, "The top-k servers that
+// host the smallest number of jobs are chosen".
+func TestPaper_SCF_counts_jobs_once(t *testing.T) {
+	servers := []reclaim.Server{
+		{ID: "1", Holdings: []reclaim.Share{{Job: "e", GPUs: 1, Flexible: true}, {Job: "f", GPUs: 1, Flexible: true}, {Job: "g", GPUs: 1, Flexible: true}}},
+		{ID: "2", Holdings: []reclaim.Share{{Job: "a", GPUs: 4}}},
+		{ID: "3", Holdings: []reclaim.Share{{Job: "b", GPUs: 4}, {Job: "c", GPUs: 4}}},
+		{ID: "4", Holdings: []reclaim.Share{{Job: "a", GPUs: 4}, {Job: "d", GPUs: 4}}},
+	}
+	want := &reclaim.Answer{Servers: []cluster.NodeID{"2", "3"}, Preempted: []job.ID{"a", "b", "c"}, Damage: 4}
+	if d := cmp.Diff(want, choose(t, servers, 2, with(reclaim.SCF))); d != "" {
+		t.Errorf("-want +got\n%s", d)
+	}
+}
+
+// Random does not prefer idle servers. Source: Lyra §7.1, "On-loan servers are randomly selected".
+func TestPaper_random_takes_any_server(t *testing.T) {
+	servers, preempted := []reclaim.Server{{ID: "busy", Holdings: []reclaim.Share{{Job: "a", GPUs: 1}}}, {ID: "idle"}}, 0
+	for seed := range uint64(100) {
+		o := with(reclaim.Random)
+		o.Seed = seed
+		preempted += len(choose(t, servers, 1, o).Preempted)
+	}
+	if preempted < 30 || preempted > 70 {
+		t.Errorf("%d of 100 seeds take the busy server, want about 50", preempted)
 	}
 }
 

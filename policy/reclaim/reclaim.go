@@ -87,6 +87,12 @@ func Choose(servers []Server, n int, o Options) (*Answer, error) {
 	if n < 0 || n > len(w.returnable) {
 		return nil, fmt.Errorf("reclaim: %d of %d servers: %w, %d can", n, len(servers), ErrTooFew, len(w.returnable))
 	}
+	switch o.Rule {
+	case Random:
+		return w.answer(w.random(n, o.Seed)), nil
+	case SCF:
+		return w.answer(w.smallestCount(n)), nil
+	}
 	free := w.free(n)
 	rest := n - len(free)
 	switch {
@@ -96,10 +102,6 @@ func Choose(servers []Server, n int, o Options) (*Answer, error) {
 		return a, nil
 	case o.Rule == Exact:
 		return w.exact(free, rest, o.MaxSteps)
-	case o.Rule == Random:
-		return w.answer(append(free, w.random(rest, o.Seed)...)), nil
-	case o.Rule == SCF:
-		return w.answer(append(free, w.pick(rest, w.one)...)), nil
 	}
 	return w.answer(append(free, w.greedy(rest)...)), nil
 }
@@ -146,10 +148,28 @@ func (w *serverSet) free(n int) []int {
 	return free[:min(n, len(free))]
 }
 
+// random picks n servers at random. Source: Lyra §7.1, "On-loan servers are randomly selected".
 func (w *serverSet) random(n int, seed uint64) []int {
-	busy := w.busy()
-	rng.Stream(seed, "lyra/reclaim").Shuffle(len(busy), func(i, j int) { busy[i], busy[j] = busy[j], busy[i] })
-	return busy[:n]
+	all := slices.Clone(w.returnable)
+	rng.Stream(seed, "lyra/reclaim").Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all[:n]
+}
+
+// smallestCount picks the n servers with the fewest jobs, counted once, before any job leaves. Source: Lyra §7.1, "The
+// top-k servers that host the smallest number of jobs are chosen".
+func (w *serverSet) smallestCount(n int) []int {
+	all := slices.Clone(w.returnable)
+	slices.SortStableFunc(all, func(a, b int) int { return w.hosted(a) - w.hosted(b) })
+	return all[:n]
+}
+
+// hosted returns the number of jobs with base or flexible workers on server s.
+func (w *serverSet) hosted(s int) int {
+	jobs := make(map[job.ID]bool)
+	for _, h := range w.servers[s].Holdings {
+		jobs[h.Job] = true
+	}
+	return len(jobs)
 }
 
 // Back returns the lent nodes to give back to all owners that ask for nodes, by ascending ID. It returns fewer than
