@@ -67,7 +67,10 @@ func findSets(s *policy.Snapshot) *setFinder {
 			f.of(j.Parts[k].Nodes)
 		}
 	}
-	for i := 0; i < len(f.sets); i++ {
+	for i := range mostSets { // unions are added at the end meanwhile
+		if i >= len(f.sets) {
+			break
+		}
 		for k := range i {
 			if a, b := &f.sets[i], &f.sets[k]; a.gpuType == b.gpuType && overlap(a.nodes, b.nodes) {
 				union := slices.Clone(a.nodes)

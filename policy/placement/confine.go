@@ -216,7 +216,8 @@ func (c *confiner) move(all []int, room *Room) bool {
 			room.Take(gpusOnly(now))
 			continue
 		}
-		a, ok := &c.p.Jobs[i].Allocation, false
+		var ok bool
+		a := &c.p.Jobs[i].Allocation
 		if where[k], ok = room.Place(Want{Type: a.GPUType, GPUs: a.GPUs, Unit: unit(c.s, c.p, i)}); !ok {
 			for k, i := range all[:k] {
 				if where[k] == nil {
