@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/oxgang/oxgang/internal/simdisk"
 )
 
 // meetings count what simulations have met, by name.
@@ -60,7 +58,7 @@ func metClock(by time.Duration) string { return fmt.Sprintf("clock set by %v", b
 func (m *simulation) meet(what string) { m.met[what]++ }
 
 // meetLosses counts what a power failure took, which the disk counts since it was made.
-func (m *simulation) meetLosses(before, now simdisk.Losses) {
+func (m *simulation) meetLosses(before, now Losses) {
 	m.meet(metPower)
 	m.met[metName] += now.Names - before.Names
 	m.met[metWrite] += now.Writes - before.Writes

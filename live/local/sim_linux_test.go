@@ -15,7 +15,7 @@ import (
 // play runs a scenario in virtual time.
 func (sc *scenario) play(t *testing.T) (m *simulation) {
 	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "oxgang-sim") //nolint:usetesting // simdisk wants tmpfs
+	dir, err := os.MkdirTemp("/dev/shm", "oxgang-sim") //nolint:usetesting // the simulated disk needs tmpfs
 	if err != nil {
 		t.Skip("needs tmpfs: ", err)
 	}

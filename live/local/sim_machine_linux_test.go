@@ -13,7 +13,6 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/oxgang/oxgang/internal/simdisk"
 	"github.com/oxgang/oxgang/live/local/statedir"
 	"github.com/oxgang/oxgang/live/supervisor"
 	"github.com/oxgang/oxgang/model/job"
@@ -59,13 +58,13 @@ type simProcess struct {
 
 // system is what package supervisor gets in place of the machine.
 func (m *simulation) system() *supervisor.System {
-	return &supervisor.System{Spawn: m.spawn, Signal: m.signal, Tagged: m.tagged, Sync: simdisk.Sync}
+	return &supervisor.System{Spawn: m.spawn, Signal: m.signal, Tagged: m.tagged, Sync: Sync}
 }
 
 // spawn begins a generation.
 func (m *simulation) spawn(dir string, lock *os.File) error {
 	if m.disk.Dead() {
-		return simdisk.ErrDead
+		return ErrDead
 	}
 	l, err := supervisor.ReadLaunch(dir)
 	if err != nil {

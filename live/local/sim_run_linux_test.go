@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/oxgang/oxgang/internal/simdisk"
 	"github.com/oxgang/oxgang/live/agentapi"
 	"github.com/oxgang/oxgang/live/driver"
 	"github.com/oxgang/oxgang/live/store"
@@ -27,7 +26,7 @@ import (
 type simulation struct {
 	sc    *scenario
 	o     Options
-	disk  *simdisk.Disk
+	disk  *Disk
 	began time.Time
 	due   happenings
 	count int // of happenings so far
@@ -91,11 +90,11 @@ var errCrash = errors.New("simulated crash")
 // simulate runs a scenario in a directory on tmpfs, and returns it with what was found wrong. It must
 // run in a bubble of testing/synctest.
 func simulate(dir string, sc *scenario) *simulation {
-	m := &simulation{sc: sc, disk: simdisk.Mount(dir), began: time.Now(), tokens: map[job.ID]string{}, ledger: newLedger(), met: meetings{}}
+	m := &simulation{sc: sc, disk: Mount(dir), began: time.Now(), tokens: map[job.ID]string{}, ledger: newLedger(), met: meetings{}}
 	m.o = DefaultOptions()
 	m.o.Dir, m.o.Machine, m.o.Supervisor = dir+"/state", slots(4), []string{"keeper"}
 	m.o.Grace, m.o.Report, m.o.Quiet, m.o.Silence = 10*time.Second, 5*time.Second, 5*time.Second, 20*time.Second
-	for _, restore := range []func(){supervisor.Simulate(m.system()), store.SimulateSync(simdisk.Sync)} {
+	for _, restore := range []func(){supervisor.Simulate(m.system()), store.SimulateSync(Sync)} {
 		defer restore()
 	}
 	wasHook, wasQueue := hook, newQueue
@@ -519,7 +518,7 @@ func (m *simulation) draw(what ...string) uint64 {
 // draws reports whether one in so many numbers is drawn.
 func (m *simulation) draws(x uint64, oneIn uint64) bool { return x%oneIn == 0 }
 
-// choose returns a function for simdisk.
+// choose returns a function for
 func (m *simulation) choose(what string) func(int) int {
 	n := 0
 	return func(most int) int {

@@ -159,7 +159,7 @@ func TestBrowser_keeps_the_focus(t *testing.T) {
 	}
 	jobs(0)
 	s, _ := served(t, source)
-	go s.Watch(t.Context(), 20*time.Millisecond)
+	go s.watch(t.Context(), 20*time.Millisecond)
 	var focused string
 	does(ctx, t, chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready), chromedp.Poll(`document.querySelectorAll("#waiting a").length === 2`, nil), chromedp.Focus(`#waiting tr:nth-child(2) a`, chromedp.ByQuery))
 	jobs(1)

@@ -76,7 +76,7 @@ func TestBrowser_follows_a_live_source(t *testing.T) {
 	source := &toy{}
 	source.jobs.Store(&[]status.Job{{ID: "<img src=x onerror=alert(1)>", Phase: "waiting", Sentence: "the first reason"}})
 	s, _ := served(t, source)
-	go s.Watch(t.Context(), 20*time.Millisecond)
+	go s.watch(t.Context(), 20*time.Millisecond)
 	var markup, acts bool
 	does(ctx, t, chromedp.Navigate(s.URL()), chromedp.WaitVisible(ready), chromedp.Poll(`document.body.innerText.includes("the first reason")`, nil),
 		chromedp.Evaluate(`document.querySelector("tbody img") !== null`, &markup))

@@ -53,7 +53,7 @@ func (m *multitude) Overview(context.Context, time.Duration) (*Overview, error) 
 // the part of a processor that this process takes for a minute, user and system. The viewers are another one.
 func BenchmarkServer_viewers(b *testing.B) {
 	s, _ := served(b, new(multitude))
-	go s.Watch(b.Context(), time.Second)
+	go s.watch(b.Context(), time.Second)
 	for b.Loop() {
 		c := exec.CommandContext(b.Context(), os.Args[0], "-test.run=^TestViewers$", "-test.v")
 		c.Env = append(os.Environ(), "OXGANG_VIEWERS="+s.URL())

@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/oxgang/oxgang/internal/printable"
@@ -31,13 +32,24 @@ type Server struct {
 	token  string // in the first URL
 	viewer string // cookie; permits viewing only
 	host   string // and port, as browsers name it
+	listen net.Listener
 	cookie string
 	feed   feed
 	past   pastFeed
 }
 
-// New returns a Server for the page of a Source, to be served at address (with a port).
-func New(source Source, address net.Addr) *Server {
+// Listen opens the address listen (host:port) for the page of a Source. Serve serves the page there.
+func Listen(source Source, listen string) (*Server, error) {
+	l, err := net.Listen("tcp", listen)
+	if err != nil {
+		return nil, fmt.Errorf("page: %w", err)
+	}
+	s := newServer(source, l.Addr())
+	s.listen = l
+	return s, nil
+}
+
+func newServer(source Source, address net.Addr) *Server {
 	_, port, _ := net.SplitHostPort(address.String())
 	s := &Server{source: source, token: rand.Text(), viewer: rand.Text(), host: address.String(), cookie: "oxgang-" + port}
 	s.feed.overview = s.look
@@ -47,8 +59,27 @@ func New(source Source, address net.Addr) *Server {
 // URL returns the URL of the page, including the token.
 func (s *Server) URL() string { return "http://" + s.host + "/?token=" + s.token }
 
-// Handler returns the HTTP handler of the page. If the source is live, Watch must also run.
-func (s *Server) Handler() http.Handler {
+// Serve serves the page until ctx is done. It updates a live page every second.
+func (s *Server) Serve(ctx context.Context) error {
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	server := &http.Server{Handler: s.handler(), ReadHeaderTimeout: 5 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
+	if s.source.Live() {
+		watching.Go(func() { s.watch(ctx, time.Second) })
+	}
+	go func() {
+		<-ctx.Done()
+		_ = server.Close()
+	}()
+	if err := server.Serve(s.listen); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("page: %w", err)
+	}
+	return nil
+}
+
+func (s *Server) handler() http.Handler {
 	mux := http.NewServeMux()
 	for pattern, handle := range s.routes() {
 		mux.HandleFunc(pattern, handle)
@@ -86,8 +117,8 @@ func serveFile(name, kind string) http.HandlerFunc {
 // rest is the pause after a look, as a multiple of its duration.
 const rest = 39
 
-// Watch updates the overview every period until ctx is done. It updates less often if an update takes long.
-func (s *Server) Watch(ctx context.Context, period time.Duration) {
+// watch updates the overview every period until ctx is done. It updates less often if an update takes long.
+func (s *Server) watch(ctx context.Context, period time.Duration) {
 	for {
 		began := time.Now()
 		s.feed.look(ctx)

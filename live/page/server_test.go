@@ -52,8 +52,8 @@ func recorded(t *testing.T) *Recorded {
 func served(t testing.TB, source Source) (*Server, *httptest.Server) {
 	t.Helper()
 	h := httptest.NewUnstartedServer(nil)
-	s := New(source, h.Listener.Addr())
-	h.Config.Handler = s.Handler()
+	s := newServer(source, h.Listener.Addr())
+	h.Config.Handler = s.handler()
 	h.Start()
 	t.Cleanup(h.Close)
 	return s, h

@@ -122,7 +122,7 @@ func TestBrowser_states(t *testing.T) {
 	source.jobs.Store(&[]status.Job{{ID: "train", Phase: "waiting", Since: time.Unix(0, 0)}})
 	source.down.Store(true)
 	s, _ := served(t, source)
-	go s.Watch(t.Context(), 20*time.Millisecond)
+	go s.watch(t.Context(), 20*time.Millisecond)
 	shows := func(state string, wants ...string) {
 		t.Helper()
 		condition := fmt.Sprintf("document.body.dataset.state === %q", state)

@@ -2,10 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,10 +12,7 @@ import (
 	"github.com/oxgang/oxgang/live/page"
 )
 
-const (
-	look     = time.Second
-	measured = 30 * time.Second // between reads of the use of GPUs
-)
+const measured = 30 * time.Second // between reads of the use of GPUs
 
 // ServePage serves the live page of source on this machine only, and prints its address. It returns when the command is
 // interrupted. If cancels is true, viewers may cancel jobs.
@@ -26,29 +21,15 @@ func ServePage(cmd *cobra.Command, source page.Source, listen string, cancels bo
 	if ip := net.ParseIP(host); err != nil || ip == nil || !ip.IsLoopback() {
 		return Usage(fmt.Errorf("--listen %q, want an address on loopback with a port, such as 127.0.0.1:8080, because the page is not encrypted", listen))
 	}
-	l, err := net.Listen("tcp", listen)
+	s, err := page.Listen(source, listen)
 	if err != nil {
-		return fmt.Errorf("page: %w", err)
+		return err
 	}
-	s := page.New(source, l.Addr())
 	if a, ok := source.(page.Actor); ok && cancels {
 		s.Act(a)
 	}
-	ctx, stop := context.WithCancel(cmd.Context())
-	defer stop()
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: 5 * time.Second, BaseContext: func(net.Listener) context.Context { return ctx }}
-	if source.Live() {
-		go s.Watch(ctx, look)
-	}
 	fmt.Fprintln(cmd.OutOrStdout(), s.URL())
-	go func() {
-		<-ctx.Done()
-		_ = server.Close()
-	}()
-	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-		return fmt.Errorf("page: %w", err)
-	}
-	return nil
+	return s.Serve(cmd.Context())
 }
 
 // A Measured is the flag with the addresses from which a live page reads the use of GPUs.

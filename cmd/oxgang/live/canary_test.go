@@ -8,7 +8,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -154,17 +153,14 @@ func TestCanary_in_every_text(t *testing.T) {
 // Nor does the page, whose texts a browser shows as they are once it has read the JSON.
 func TestCanary_on_the_page(t *testing.T) {
 	dir, id := canaryMachine(t)
-	h := httptest.NewUnstartedServer(nil)
-	p := page.New(page.NewMachine(control.NewClient(filepath.Join(dir, "control.sock")), filepath.Join(dir, "journal")), h.Listener.Addr())
+	p, err := page.Listen(page.NewMachine(control.NewClient(filepath.Join(dir, "control.sock")), filepath.Join(dir, "journal")), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		p.Watch(ctx, time.Millisecond)
-	}()
-	h.Config.Handler = p.Handler()
-	h.Start()
-	t.Cleanup(func() { cancel(); <-watched; h.Close() })
+	served := make(chan error)
+	go func() { served <- p.Serve(ctx) }()
+	t.Cleanup(func() { cancel(); <-served })
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -183,6 +179,7 @@ func TestCanary_on_the_page(t *testing.T) {
 		return string(text)
 	}
 	get(p.URL())
+	root, _, _ := strings.Cut(p.URL(), "/?")
 	var texts func(v any) string
 	texts = func(v any) (all string) {
 		switch v := v.(type) {
@@ -200,7 +197,7 @@ func TestCanary_on_the_page(t *testing.T) {
 		return all
 	}
 	for path, shows := range map[string]bool{"/api/overview": true, "/api/job?id=" + string(id): false, "/api/job?id=" + url.QueryEscape(canary): false, "/api/series": false, "/": false} {
-		text := get(h.URL + path)
+		text := get(root + path)
 		var v any
 		if err := json.Unmarshal([]byte(text), &v); err == nil {
 			text += texts(v)

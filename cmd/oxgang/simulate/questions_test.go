@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strconv"
@@ -42,8 +41,7 @@ const mostClicks = 2
 func TestBrowser_answers_ten_questions(t *testing.T) {
 	ctx := browser.Open(t)
 	path, jobs := crowded(t, "oxgang", "5")
-	s, h := pageServed(t, path)
-	defer h.Close()
+	s := pageServed(t, path)
 	all := questions(t, path, jobs)
 	if len(all) != 10 {
 		t.Fatalf("%d questions, want 10", len(all))
@@ -64,18 +62,19 @@ func TestBrowser_answers_ten_questions(t *testing.T) {
 	}
 }
 
-func pageServed(t *testing.T, path string) (*page.Server, *httptest.Server) {
+func pageServed(t *testing.T, path string) *page.Server {
 	t.Helper()
 	source, done, err := pageSource(t.Context(), &live.PageSource{}, []string{path})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(done)
-	h := httptest.NewUnstartedServer(nil)
-	s := page.New(source, h.Listener.Addr())
-	h.Config.Handler = s.Handler()
-	h.Start()
-	return s, h
+	s, err := page.Listen(source, "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = s.Serve(t.Context()) }()
+	return s
 }
 
 func click(ctx context.Context, t *testing.T, url string, q *ofPage) {
@@ -267,8 +266,7 @@ func TestBrowser_answers_what_if(t *testing.T) {
 		t.Fatal(err)
 	}
 	runs, _ := dearest(t, f, then)
-	s, h := pageServed(t, path)
-	defer h.Close()
+	s := pageServed(t, path)
 	size := `document.querySelector('#job input[type="number"]').value = "2"`
 	for _, c := range []struct {
 		heading, button string

@@ -1,6 +1,4 @@
-//go:build linux
-
-package simdisk
+package local
 
 import (
 	"errors"
@@ -48,11 +46,11 @@ func address(f any) uintptr {
 
 func function[F any](at uintptr) F { return *(*F)(unsafe.Pointer(&at)) }
 
-func memory(at uintptr, n int32) []byte {
+func bytesAt(at uintptr, n int32) []byte {
 	return unsafe.Slice((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&at))), n)
 }
 
-func at[T any](address uintptr) *T { return (*T)(*(*unsafe.Pointer)(unsafe.Pointer(&address))) }
+func pointer[T any](address uintptr) *T { return (*T)(*(*unsafe.Pointer)(unsafe.Pointer(&address))) }
 
 // register does not affect databases outside disks.
 func register() {
@@ -62,24 +60,24 @@ func register() {
 		sqlite3.Xsqlite3_initialize(tls)
 		vfs.methods = map[uintptr]uintptr{}
 		own := sqlite3.Xsqlite3_vfs_find(tls, 0)
-		vfs.own = *at[sqlite3.Tsqlite3_vfs](own)
+		vfs.own = *pointer[sqlite3.Tsqlite3_vfs](own)
 		size := unsafe.Sizeof(vfs.own)
 		mine := libc.Xcalloc(tls, 1, libc.Tsize_t(size))
-		v := at[sqlite3.Tsqlite3_vfs](mine)
+		v := pointer[sqlite3.Tsqlite3_vfs](mine)
 		*v = vfs.own
 		name, err := libc.CString("simdisk")
 		if err != nil {
 			panic(err)
 		}
 		v.FzName, v.FpNext = name, 0
-		v.FxOpen, v.FxDelete = address(open), address(remove)
+		v.FxOpen, v.FxDelete = address(openFile), address(removeFile)
 		sqlite3.Xsqlite3_vfs_register(tls, mine, 1)
 	})
 }
 
-func open(tls *libc.TLS, v, name, sf uintptr, flags int32, out uintptr) int32 {
+func openFile(tls *libc.TLS, v, name, sf uintptr, flags int32, out uintptr) int32 {
 	rc := function[openFunc](vfs.own.FxOpen)(tls, v, name, sf, flags, out)
-	f := at[sqlite3.Tsqlite3_file](sf)
+	f := pointer[sqlite3.Tsqlite3_file](sf)
 	if rc != sqlite3.SQLITE_OK || name == 0 || f.FpMethods == 0 {
 		return rc
 	}
@@ -105,16 +103,16 @@ func before(tls *libc.TLS, own uintptr) uintptr {
 	if mine, made := vfs.methods[own]; made {
 		return mine
 	}
-	o := at[sqlite3.Tsqlite3_io_methods](own)
+	o := pointer[sqlite3.Tsqlite3_io_methods](own)
 	mine := libc.Xcalloc(tls, 1, libc.Tsize_t(unsafe.Sizeof(*o)))
-	m := at[sqlite3.Tsqlite3_io_methods](mine)
+	m := pointer[sqlite3.Tsqlite3_io_methods](mine)
 	*m = *o
 	m.FxWrite, m.FxTruncate, m.FxSync, m.FxClose = address(writeTo), address(truncate), address(syncTo), address(closeFile)
 	vfs.methods[own] = mine
 	return mine
 }
 
-func remove(tls *libc.TLS, v, name uintptr, sync int32) int32 {
+func removeFile(tls *libc.TLS, v, name uintptr, sync int32) int32 {
 	if d := diskOf(libc.GoString(name)); d != nil {
 		d.mu.Lock()
 		err := d.use(false)
@@ -128,7 +126,7 @@ func remove(tls *libc.TLS, v, name uintptr, sync int32) int32 {
 
 func handleOf(file uintptr) (*handle, *sqlite3.Tsqlite3_io_methods) {
 	h, _ := vfs.open.Load(file)
-	return h.(*handle), at[sqlite3.Tsqlite3_io_methods](h.(*handle).own)
+	return h.(*handle), pointer[sqlite3.Tsqlite3_io_methods](h.(*handle).own)
 }
 
 func code(err error, otherwise int32) int32 {
@@ -146,7 +144,7 @@ func writeTo(tls *libc.TLS, file, data uintptr, n int32, to int64) int32 {
 		return code(err, sqlite3.SQLITE_IOERR_WRITE)
 	}
 	f := h.disk.files[h.ino]
-	f.since = append(f.since, write{to, append([]byte{}, memory(data, n)...)})
+	f.since = append(f.since, write{to, append([]byte{}, bytesAt(data, n)...)})
 	return function[writeFunc](own.FxWrite)(tls, file, data, n, to)
 }
 

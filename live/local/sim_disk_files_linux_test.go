@@ -1,6 +1,4 @@
-//go:build linux
-
-package simdisk
+package local
 
 import (
 	"errors"
@@ -12,7 +10,7 @@ import (
 )
 
 // ErrDead is returned by operations after a crash.
-var ErrDead = errors.New("simdisk: the machine has crashed")
+var ErrDead = errors.New("the machine has crashed")
 
 // A Disk simulates the disk of a directory, with crashes and power failures. The file system must not reuse inode
 // numbers; tmpfs qualifies.

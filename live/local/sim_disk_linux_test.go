@@ -1,6 +1,4 @@
-//go:build linux
-
-package simdisk
+package local
 
 import (
 	"database/sql"
