@@ -12,14 +12,14 @@ import (
 	"strings"
 )
 
-// Dir is the directory of patches for the Kubernetes scheduler.
-const Dir = "live/kube/testdata/seeded"
+// patches is the directory of patches for the Kubernetes scheduler.
+const patches = "live/kube/testdata/seeded"
 
 const ext = ".patch"
 
 // Names returns the names of the defects in the checkout root.
 func Names(root string) ([]string, error) {
-	files, err := os.ReadDir(filepath.Join(root, Dir))
+	files, err := os.ReadDir(filepath.Join(root, patches))
 	if err != nil {
 		return nil, fmt.Errorf("seeded: %w", err)
 	}
@@ -32,8 +32,8 @@ func Names(root string) ([]string, error) {
 	return all, nil
 }
 
-// Overlay writes the changed sources to a directory, and returns a file for the flag -overlay of the go command.
-func Overlay(root, to string, names ...string) (string, error) {
+// overlay writes the changed sources to a directory, and returns a file for the flag -overlay of the go command.
+func overlay(root, to string, names ...string) (string, error) {
 	texts := map[string]string{}
 	for _, name := range names {
 		if err := seed(root, name, texts); err != nil {
@@ -48,7 +48,7 @@ func Overlay(root, to string, names ...string) (string, error) {
 }
 
 func seed(root, name string, texts map[string]string) error {
-	text, err := os.ReadFile(filepath.Join(root, Dir, name+ext))
+	text, err := os.ReadFile(filepath.Join(root, patches, name+ext))
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func TestBackends(t *testing.T) {
 	if len(folders) == 0 {
 		t.Fatal("no package calls schedulertest.Run")
 	}
-	CheckFolders(t, "backends", folders)
+	checkFolders(t, "backends", folders)
 }
 
 var suite = regexp.MustCompile(`\bschedulertest\.Run(Repeatable)?\(`)

@@ -22,8 +22,8 @@ func Check(t testing.TB, page string, names []string) {
 	check(t, page, names, compare)
 }
 
-// CheckFolders is Check for packages: each row links to the package's directory.
-func CheckFolders(t testing.TB, page string, folders []string) {
+// checkFolders is Check for packages: each row links to the package's directory.
+func checkFolders(t testing.TB, page string, folders []string) {
 	t.Helper()
 	check(t, page, folders, compareFolders)
 }

@@ -63,7 +63,7 @@ func (s *Certificate) Trusted() []byte {
 	if s.all == nil {
 		return nil
 	}
-	return s.all.Trusted()
+	return s.all.trusted()
 }
 
 func (s *Certificate) again(now time.Time) time.Time {
@@ -114,15 +114,15 @@ func TLSConfig(get func(*tls.ClientHelloInfo) (*tls.Certificate, error)) *tls.Co
 	return &tls.Config{GetCertificate: get, MinVersion: tls.VersionTLS13}
 }
 
-// MostTrusted is how many certificate authorities of earlier processes stay trusted.
-const MostTrusted = 8
+// mostTrusted is how many certificate authorities of earlier processes stay trusted.
+const mostTrusted = 8
 
 // Trust returns the certificates that workers should trust, as PEM: mine, and the still valid ones in earlier, which an
 // earlier process published.
 func Trust(mine, earlier string, now time.Time) string {
 	b := bytes.NewBufferString(mine)
 	rest, n := []byte(earlier), 0
-	for n < MostTrusted {
+	for n < mostTrusted {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
 			break

@@ -145,7 +145,7 @@ func TestConfig_serves(t *testing.T) {
 		t.Fatal(err)
 	}
 	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(a.Trusted())
+	pool.AppendCertsFromPEM(a.trusted())
 	get := func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return leaf, nil }
 	for trusted, roots := range map[bool]*x509.CertPool{true: pool, false: x509.NewCertPool()} {
 		if err := shake(TLSConfig(get), &tls.Config{RootCAs: roots, ServerName: brief.Names[0], MinVersion: tls.VersionTLS13}); (err == nil) != trusted {

@@ -22,7 +22,7 @@ func TestGolden(t *testing.T) {
 		"hello": &Hello{
 			Version: Version, Client: "oxgang-py 0.1.0", Generation: 3, WorldSize: 2,
 			Batch:    BatchLimits{Init: 128, Max: 1024, LocalMin: 1, LocalMax: 64},
-			Schedule: []Regime{{BatchSize: 128, Epochs: 10}}, Epochs: 10, Samples: 1e6,
+			Schedule: []regime{{BatchSize: 128, Epochs: 10}}, Epochs: 10, Samples: 1e6,
 			Restored: &Restored{Step: 1000, Progress: 128000, Checksum: sum}, RestoreSeconds: 2.1,
 		},
 		"welcome": &Welcome{Batch: Batch{Local: 32, Accumulation: 1}, ReportSeconds: 30, Profile: []int{8, 16, 32, 64}},

@@ -18,7 +18,7 @@ type Hello struct {
 	Generation     int         `json:"generation"` // number of this start of the job, from 1
 	WorldSize      int         `json:"world_size"` // number of workers
 	Batch          BatchLimits `json:"batch"`
-	Schedule       []Regime    `json:"schedule,omitempty"`        // the job's own changes of its batch size
+	Schedule       []regime    `json:"schedule,omitempty"`        // the job's own changes of its batch size
 	Epochs         int         `json:"epochs,omitempty"`          // 0 if not known
 	Samples        float64     `json:"samples,omitempty"`         // samples from the start to completion, at the efficiency of the initial batch; 0 if not known
 	Restored       *Restored   `json:"restored"`                  // nil without a checkpoint
@@ -34,8 +34,8 @@ type BatchLimits struct {
 	Adaptive bool `json:"adaptive,omitempty"`  // the scheduler may choose; otherwise Init or Schedule holds
 }
 
-// A Regime is a number of epochs with one total batch size, in samples.
-type Regime struct {
+// A regime is a number of epochs with one total batch size, in samples.
+type regime struct {
 	BatchSize int `json:"batch_size"`
 	Epochs    int `json:"epochs"`
 }
@@ -104,8 +104,8 @@ type Checkpoint struct {
 	Checksum   string  `json:"checksum"` // "sha256:" and 64 lower-case hexadecimal digits
 }
 
-// Empty is the answer to a Checkpoint.
-type Empty struct{}
+// empty is the answer to a Checkpoint.
+type empty struct{}
 
 // An Error is the body of every HTTP response with a status other than 200.
 type Error struct {

@@ -113,9 +113,9 @@ func (c *contract) compare(name string, s *schema, of *shape) []string {
 // types are the Go types of the schemas.
 var types = map[string]reflect.Type{
 	"Hello": reflect.TypeFor[Hello](), "Welcome": reflect.TypeFor[Welcome](), "Report": reflect.TypeFor[Report](),
-	"Answer": reflect.TypeFor[Answer](), "Checkpoint": reflect.TypeFor[Checkpoint](), "Empty": reflect.TypeFor[Empty](),
+	"Answer": reflect.TypeFor[Answer](), "Checkpoint": reflect.TypeFor[Checkpoint](), "Empty": reflect.TypeFor[empty](),
 	"Error": reflect.TypeFor[Error](), "Batch": reflect.TypeFor[Batch](), "BatchLimits": reflect.TypeFor[BatchLimits](),
-	"Regime": reflect.TypeFor[Regime](), "Restored": reflect.TypeFor[Restored](), "Notice": reflect.TypeFor[Notice](),
+	"Regime": reflect.TypeFor[regime](), "Restored": reflect.TypeFor[Restored](), "Notice": reflect.TypeFor[Notice](),
 }
 
 func (c *contract) differences() []string {

@@ -30,7 +30,7 @@ func TestTrust(t *testing.T) {
 	now := time.Now()
 	mine, other, over := certificate(t, now.Add(time.Hour)), certificate(t, now.Add(time.Hour)), certificate(t, now.Add(-time.Minute))
 	var many strings.Builder
-	for range MostTrusted + 3 {
+	for range mostTrusted + 3 {
 		many.WriteString(certificate(t, now.Add(time.Hour)))
 	}
 	garbage := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: []byte("x")}))
@@ -49,7 +49,7 @@ func TestTrust(t *testing.T) {
 			}
 		})
 	}
-	if got := strings.TrimPrefix(Trust(mine, many.String(), now), mine); strings.Count(got, "BEGIN") != MostTrusted || !strings.HasPrefix(many.String(), got) {
-		t.Errorf("%d certificates, want the first %d", strings.Count(got, "BEGIN"), MostTrusted)
+	if got := strings.TrimPrefix(Trust(mine, many.String(), now), mine); strings.Count(got, "BEGIN") != mostTrusted || !strings.HasPrefix(many.String(), got) {
+		t.Errorf("%d certificates, want the first %d", strings.Count(got, "BEGIN"), mostTrusted)
 	}
 }

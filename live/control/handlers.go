@@ -30,7 +30,7 @@ func (s *Server) submit(w http.ResponseWriter, r *http.Request) (any, error) {
 	if err := errors.Join(request.fits(&m), request.User.Do(func() error { return checkDir(request.Dir) })); err != nil {
 		return nil, Refuse("%v", err)
 	}
-	request.Complete()
+	request.complete()
 	id, err := s.service.Submit(r.Context(), &request)
 	return accepted{string(id)}, err
 }

@@ -8,9 +8,9 @@ import (
 
 const maxName = 63
 
-// ValidName returns an error unless name is 1 to 63 lower-case letters, digits and inner dashes. The error begins with
+// validName returns an error unless name is 1 to 63 lower-case letters, digits and inner dashes. The error begins with
 // kind, such as "job".
-func ValidName(kind, name string) error {
+func validName(kind, name string) error {
 	ok := name != "" && len(name) <= maxName && strings.Trim(name, "-") == name
 	for _, c := range name {
 		ok = ok && (c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '-')

@@ -67,8 +67,8 @@ const (
 	maxTypes   = 64
 )
 
-// Complete sets the name and the class if they are empty.
-func (r *Request) Complete() {
+// complete sets the name and the class if they are empty.
+func (r *Request) complete() {
 	if r.Class == "" && r.Name != "" {
 		r.Class = job.Class(base(r.Name))
 	}
@@ -98,10 +98,10 @@ func (r *Request) Validate() error {
 		}
 	}
 	if r.Name != "" {
-		errs = append(errs, ValidName("name", r.Name))
+		errs = append(errs, validName("name", r.Name))
 	}
 	if r.Class != "" {
-		errs = append(errs, ValidName("class", string(r.Class)))
+		errs = append(errs, validName("class", string(r.Class)))
 	}
 	errs = append(errs, r.numbers())
 	return errors.Join(errs...)

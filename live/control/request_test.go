@@ -50,8 +50,8 @@ func TestNameOf_is_valid(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := NewRequest()
 		r.Command = []string{rapid.String().Draw(t, "command")}
-		r.Complete()
-		if err := ValidName("id", r.Name); err != nil {
+		r.complete()
+		if err := validName("id", r.Name); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -69,7 +69,7 @@ func TestComplete(t *testing.T) {
 	} {
 		got := test.given
 		got.Command, test.want.Command = []string{"python", "train.py"}, []string{"python", "train.py"}
-		got.Complete()
+		got.complete()
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("name %q, class %q (-want +got):\n%s", test.given.Name, test.given.Class, diff)
 		}
@@ -107,7 +107,7 @@ func FuzzRequest(f *testing.F) {
 		if decode(bytes.NewReader(text), &r) != nil || r.Validate() != nil {
 			return
 		}
-		r.Complete()
+		r.complete()
 		if err := r.Validate(); err != nil {
 			t.Fatalf("valid until completed: %v", err)
 		}

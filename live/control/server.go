@@ -152,7 +152,7 @@ func flag(r *http.Request, name string) (bool, error) {
 
 func named(r *http.Request) (job.ID, error) {
 	id := r.PathValue("id")
-	if err := ValidName("job", id); err != nil {
+	if err := validName("job", id); err != nil {
 		return "", &Error{Status: http.StatusNotFound, Message: err.Error()}
 	}
 	return job.ID(id), nil

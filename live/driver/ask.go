@@ -14,8 +14,8 @@ import (
 
 const longestAnswer = 10 * time.Second
 
-// ErrBusy reports that another what-if question is being answered.
-var ErrBusy = errors.New("another question is being answered; ask again soon")
+// errBusy reports that another what-if question is being answered.
+var errBusy = errors.New("another question is being answered; ask again soon")
 
 // Ask answers a what-if question by simulating from the state after the last round, on one processor and for at most 10
 // s. It answers one question at a time. Errors: ErrBusy, and the errors of whatif.Ask.
@@ -62,7 +62,7 @@ func inTurn[A any](ctx context.Context, d *Driver, answer func(context.Context) 
 	if d.ahead == nil {
 		return nil, errors.New("predictions are switched off in this queue")
 	}
-	turn, stop := context.WithTimeoutCause(ctx, longestAnswer, ErrBusy)
+	turn, stop := context.WithTimeoutCause(ctx, longestAnswer, errBusy)
 	defer stop()
 	select {
 	case d.asked <- struct{}{}:

@@ -115,7 +115,7 @@ func TestAsk_has_a_bound(t *testing.T) {
 		}
 		d.asked <- struct{}{} // somebody asks, and does not end
 		began = time.Now()
-		if _, err := d.Ask(t.Context(), whatif.Question{Cancel: uid(0)}); !errors.Is(err, ErrBusy) || time.Since(began) != longestAnswer {
+		if _, err := d.Ask(t.Context(), whatif.Question{Cancel: uid(0)}); !errors.Is(err, errBusy) || time.Since(began) != longestAnswer {
 			t.Errorf("%v after %v, want that it is busy after %v", err, time.Since(began), longestAnswer)
 		}
 	})

@@ -90,7 +90,7 @@ func (f *Feed) Take(deadline time.Time) (scheduler.Event, time.Duration, error) 
 	if f.Events.Over(f.owner.live()) {
 		return nil, 0, io.EOF
 	}
-	if f.Hold != nil && f.Events.Until(deadline) <= 0 {
+	if f.Hold != nil && f.Events.until(deadline) <= 0 {
 		if wait := f.Hold(); wait > 0 {
 			return nil, wait, nil
 		}
@@ -115,8 +115,8 @@ func (f *Feed) LastRound() (*policy.Snapshot, *policy.Plan) {
 	return f.Snapshot, f.Plan
 }
 
-// A Draft receives the actions of a round that change jobs or nodes.
-type Draft interface {
+// A draft receives the actions of a round that change jobs or nodes.
+type draft interface {
 	Preempt(a scheduler.Preempt) error
 	Run(a *scheduler.Run) error
 	// Nodes takes an action that rents or returns nodes.
@@ -125,7 +125,7 @@ type Draft interface {
 
 // Apply passes the actions of a round to draft d, up to the first error, and starts background work. Requests to
 // profile a job succeed at once, because agents measure jobs while they train. Call it while the Feed is locked.
-func (f *Feed) Apply(ctx context.Context, actions []scheduler.Action, d Draft) error {
+func (f *Feed) Apply(ctx context.Context, actions []scheduler.Action, d draft) error {
 	for _, a := range actions {
 		var err error
 		switch a := a.(type) {

@@ -106,13 +106,13 @@ func (q *Queue) Take(deadline time.Time) scheduler.Event {
 	return next.ev
 }
 
-// Until returns the time from now until deadline. It is 0 or less if deadline has passed.
-func (q *Queue) Until(deadline time.Time) time.Duration { return deadline.Sub(q.Present()) }
+// until returns the time from now until deadline. It is 0 or less if deadline has passed.
+func (q *Queue) until(deadline time.Time) time.Duration { return deadline.Sub(q.Present()) }
 
 // Pass returns the time from now until deadline. If deadline has passed, it returns 0 and sets the scheduler's time to
 // deadline, or to the present if deadline was missed by a round or more (Queue.Round).
 func (q *Queue) Pass(deadline time.Time) time.Duration {
-	wait := q.Until(deadline)
+	wait := q.until(deadline)
 	if wait > 0 {
 		return wait
 	}

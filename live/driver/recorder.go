@@ -20,8 +20,8 @@ import (
 
 // Default limits of a part.
 const (
-	PartBytes = 16 << 20
-	PartAge   = 24 * time.Hour
+	partBytes = 16 << 20
+	partAge   = 24 * time.Hour
 )
 
 const unfinished = ".new"
@@ -59,7 +59,7 @@ func NewRecorder(dir string, h journal.Header) (*Recorder, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Recorder{Start: h.Start, PartBytes: PartBytes, PartAge: PartAge, first: path, sync: (*os.File).Sync, w: journal.NewWriter(f, h), file: f, path: path, part: 1, begun: h.Start}
+	r := &Recorder{Start: h.Start, PartBytes: partBytes, PartAge: partAge, first: path, sync: (*os.File).Sync, w: journal.NewWriter(f, h), file: f, path: path, part: 1, begun: h.Start}
 	r.flush()
 	return r, nil
 }

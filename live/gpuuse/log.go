@@ -13,15 +13,15 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// An Idle is for how long a job left GPUs idle that it held, since its last Idle.
-type Idle struct {
+// An idle is for how long a job left GPUs idle that it held, since its last Idle.
+type idle struct {
 	At         time.Time `json:"at"` // its end
 	Job        job.ID    `json:"job"`
 	GPUSeconds float64   `json:"gpu_seconds"`
 }
 
-// Log is the name of the file of Idle lines, in the folder of the journals.
-const Log = "gpu-idle.jsonl"
+// logName is the name of the file of Idle lines, in the folder of the journals.
+const logName = "gpu-idle.jsonl"
 
 // Append adds what was measured since the last Append to the Log in a folder.
 func (m *Meter) Append(folder string) error {
@@ -30,7 +30,7 @@ func (m *Meter) Append(folder string) error {
 	var lines []byte
 	for id, j := range m.jobs {
 		if j.hours > j.logged {
-			line, err := json.Marshal(Idle{m.at, id, 3600 * (j.hours - j.logged)})
+			line, err := json.Marshal(idle{m.at, id, 3600 * (j.hours - j.logged)})
 			if err != nil {
 				return fmt.Errorf("idle GPUs: %w", err)
 			}
@@ -40,7 +40,7 @@ func (m *Meter) Append(folder string) error {
 	if lines == nil {
 		return nil
 	}
-	f, err := os.OpenFile(filepath.Join(folder, Log), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(filepath.Join(folder, logName), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("idle GPUs: %w", err)
 	}
@@ -49,8 +49,8 @@ func (m *Meter) Append(folder string) error {
 }
 
 // ReadLog returns the lines of the Log in a folder; none if there is no Log. A last line that was cut off is left out.
-func ReadLog(folder string) ([]Idle, error) {
-	f, err := os.Open(filepath.Join(folder, Log))
+func ReadLog(folder string) ([]idle, error) {
+	f, err := os.Open(filepath.Join(folder, logName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -58,9 +58,9 @@ func ReadLog(folder string) ([]Idle, error) {
 		return nil, fmt.Errorf("idle GPUs: %w", err)
 	}
 	defer f.Close()
-	var all []Idle
+	var all []idle
 	for d := json.NewDecoder(f); ; {
-		var one Idle
+		var one idle
 		switch err := d.Decode(&one); {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			return all, nil

@@ -25,11 +25,11 @@ func TestLog(t *testing.T) {
 	if err != nil || len(all) != 2 || all[0].GPUSeconds != 4*2*60 || all[1].GPUSeconds != 4*2*60 || all[1].Job != "a" || !all[1].At.Equal(b.at) {
 		t.Errorf("%+v, %v", all, err)
 	}
-	text, err := os.ReadFile(filepath.Join(dir, Log))
+	text, err := os.ReadFile(filepath.Join(dir, logName))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, Log), text[:len(text)-9], 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, logName), text[:len(text)-9], 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if cut, err := ReadLog(dir); err != nil || len(cut) != 1 {

@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// IdleAfter is how long a job may leave all its GPUs idle until it needs a person.
-const IdleAfter = 30 * time.Minute
+// idleAfter is how long a job may leave all its GPUs idle until it needs a person.
+const idleAfter = 30 * time.Minute
 
 const (
 	idleShare = 0.05      // a GPU that computes no more than this share of the time is idle
@@ -239,7 +239,7 @@ func (m *Meter) mark(s *status.Status) {
 			}
 			was.last = s.At
 			j.IdleHours = math.Round(1000*was.hours) / 1000
-			if idle := m.at.Sub(was.since); !was.since.IsZero() && j.Holds() && idle >= IdleAfter && j.Trouble == "" {
+			if idle := m.at.Sub(was.since); !was.since.IsZero() && j.Holds() && idle >= idleAfter && j.Trouble == "" {
 				j.Trouble = fmt.Sprintf("holds %s that have been idle for %s", printable.GPUs(j.GPUs, string(j.GPUType)), printable.Short(idle.Truncate(time.Minute)))
 				if j.GPUs == 1 {
 					j.Trouble = strings.Replace(j.Trouble, "that have been", "that has been", 1)

@@ -12,16 +12,16 @@ import (
 	clientv1 "k8s.io/client-go/kubernetes/typed/authentication/v1"
 )
 
-// An Identity is a pod and its service account, as verified by the API server.
-type Identity struct {
+// An identity is a pod and its service account, as verified by the API server.
+type identity struct {
 	Namespace, Name, UID, Account string
 }
 
-// A Review asks the API server whose token it is, by a TokenReview.
-type Review func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error)
+// A review asks the API server whose token it is, by a TokenReview.
+type review func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error)
 
 // TokenReviews returns a Review by the API server behind c, of tokens for audience.
-func TokenReviews(c clientv1.TokenReviewInterface, audience string) Review {
+func TokenReviews(c clientv1.TokenReviewInterface, audience string) review {
 	return func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error) {
 		r := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{audience}}}
 		r, err := c.Create(ctx, r, metav1.CreateOptions{})
@@ -38,22 +38,22 @@ const (
 	podUID  = "authentication.kubernetes.io/pod-uid"
 )
 
-func identify(s *authenticationv1.TokenReviewStatus, named, audience string) (Identity, error) {
+func identify(s *authenticationv1.TokenReviewStatus, named, audience string) (identity, error) {
 	const account = "system:serviceaccount:"
 	rest, isAccount := strings.CutPrefix(s.User.Username, account)
 	namespace, name, whole := strings.Cut(rest, ":")
-	id := Identity{Namespace: namespace, Name: extra(s, podName), UID: extra(s, podUID), Account: name}
+	id := identity{Namespace: namespace, Name: extra(s, podName), UID: extra(s, podUID), Account: name}
 	switch {
 	case s.Error != "" || !s.Authenticated:
-		return Identity{}, errors.New("the API server does not accept it")
+		return identity{}, errors.New("the API server does not accept it")
 	case !slices.Contains(s.Audiences, audience): // missing if the API server does not support audiences
-		return Identity{}, fmt.Errorf("its verified audiences are %q, want %s", s.Audiences, audience)
+		return identity{}, fmt.Errorf("its verified audiences are %q, want %s", s.Audiences, audience)
 	case !isAccount || !whole || namespace == "":
-		return Identity{}, fmt.Errorf("it belongs to %q, want a service account", s.User.Username)
+		return identity{}, fmt.Errorf("it belongs to %q, want a service account", s.User.Username)
 	case id.Name == "" || id.UID == "":
-		return Identity{}, fmt.Errorf("it belongs to %q and is bound to no pod", s.User.Username)
+		return identity{}, fmt.Errorf("it belongs to %q and is bound to no pod", s.User.Username)
 	case id.UID != named:
-		return Identity{}, fmt.Errorf("it belongs to pod %s but names %s", id.UID, named)
+		return identity{}, fmt.Errorf("it belongs to pod %s but names %s", id.UID, named)
 	}
 	return id, nil
 }

@@ -95,8 +95,8 @@ func TestUnmanaged_jobs_are_told_so(t *testing.T) {
 		out := twin.Submit(queue, &kubetest.Ask{Name: "out", Workers: 1, GPUs: 1, Annotations: map[string]string{v1alpha1.OptOut: "true"}})
 		w, _ := one(t, twin, v1alpha1.Admit)
 		pass(t, w, twin)
-		wantTold(t, twin, "past", NotManaged, "the scheduler did not start it and does not change it; its GPUs count as used; observed: runs on 4 GPUs on n1:4")
-		wantTold(t, twin, out.Name, NotManaged, "it has opted out; its GPUs count as used; observed: suspended")
+		wantTold(t, twin, "past", notManaged, "the scheduler did not start it and does not change it; its GPUs count as used; observed: runs on 4 GPUs on n1:4")
+		wantTold(t, twin, out.Name, notManaged, "it has opted out; its GPUs count as used; observed: suspended")
 	})
 }
 
@@ -108,7 +108,7 @@ func TestPlanned_jobs_that_are_not_started_are_told_so(t *testing.T) {
 		because(w, "pinned in restore", "it is starting or restoring its checkpoint")
 		do(t, w, scheduler.Preempt{Job: runs}, runOn(waits, on("n0", 4)))
 		unstopped(t, w, twin)
-		wantTold(t, twin, "b", NotStarted, "starts on 4 GPUs on n0:4 once the previous pods there are gone")
+		wantTold(t, twin, "b", notStarted, "starts on 4 GPUs on n0:4 once the previous pods there are gone")
 		pass(t, w, twin)
 		wantTold(t, twin, "b", "PinnedInRestore", "it is starting or restoring its checkpoint")
 	})

@@ -88,12 +88,12 @@ func (w *jobEvents) readTrainer(e *jobstate.Job) {
 	}})
 }
 
-func progressOf(e *jobstate.Job) (*Progress, error) {
+func progressOf(e *jobstate.Job) (*progress, error) {
 	o, err := e.Object.Unpack()
 	if err != nil {
 		return nil, err
 	}
-	return Trainer(o)
+	return trainer(o)
 }
 
 func (w *jobEvents) awaitQuota(e *jobstate.Job, now time.Time) {

@@ -23,13 +23,13 @@ import (
 
 // Reasons that override the policy's reason, in this order.
 const (
-	Misconfigured   = "Misconfigured"   // the job or its queue must be changed
-	NotManaged      = "NotManaged"      // started by others, or opted out
-	WaitingForQuota = "WaitingForQuota" // Kueue has not admitted it
-	QueueFull       = "QueueFull"       // its namespace or queue has too many jobs
-	Unschedulable   = "Unschedulable"   // kube-scheduler accepts its pods on no node, or has not placed them
-	StepFailed      = "StepFailed"
-	NotStarted      = "NotStarted" // other pods still use its planned GPUs
+	misconfigured   = "Misconfigured"   // the job or its queue must be changed
+	notManaged      = "NotManaged"      // started by others, or opted out
+	waitingForQuota = "WaitingForQuota" // Kueue has not admitted it
+	queueFull       = "QueueFull"       // its namespace or queue has too many jobs
+	unschedulable   = "Unschedulable"   // kube-scheduler accepts its pods on no node, or has not placed them
+	stepFailed      = "StepFailed"
+	notStarted      = "NotStarted" // other pods still use its planned GPUs
 )
 
 type publisher struct {
@@ -85,7 +85,7 @@ func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []ver
 		a := said[f.Parsed.UID]
 		v := w.verdict(s, f, &a)
 		if s.Beyond[f.Parsed.UID] {
-			if v = (verdict{object: f.Object, reason: QueueFull, message: w.full(f)}); beyond == mostFull && w.published[f.Parsed.UID] != v.text() {
+			if v = (verdict{object: f.Object, reason: queueFull, message: w.full(f)}); beyond == mostFull && w.published[f.Parsed.UID] != v.text() {
 				continue
 			}
 		}
@@ -95,7 +95,7 @@ func (w *publisher) verdicts(s *observe.Observation, steps []execute.Step) []ver
 		v.before = w.published[f.Parsed.UID]
 		v.again = v.again || strings.HasPrefix(v.before, v.reason+"\n")
 		w.published[f.Parsed.UID] = v.text()
-		if v.reason == QueueFull {
+		if v.reason == queueFull {
 			beyond++
 		}
 		all = append(all, v)
@@ -108,17 +108,17 @@ func (w *publisher) verdict(s *observe.Observation, f *observe.ObservedJob, a *v
 	e := w.table.ByID[job.ID(f.Parsed.UID)]
 	switch why := w.refuses(f); {
 	case f.Parsed.OnHold:
-		v.scheduled, v.reason, v.message = false, NotManaged, why
+		v.scheduled, v.reason, v.message = false, notManaged, why
 	case why != "":
-		v.scheduled, v.reason, v.message = false, Misconfigured, why
+		v.scheduled, v.reason, v.message = false, misconfigured, why
 	case w.o.Acts() && !s.Ours[f.Parsed.UID] && !s.Beyond[f.Parsed.UID], f.Parsed.OptOut:
-		v.scheduled, v.reason = false, NotManaged
+		v.scheduled, v.reason = false, notManaged
 		v.observe(s, f, unmanaged(f.Parsed))
 	case f.Parsed.Kueue && f.Parsed.Suspended && !f.Parsed.Gated && a.GPUs > 0: // otherwise a plan has stopped it
-		v.scheduled, v.reason, v.message = false, WaitingForQuota, "Kueue has not admitted it yet"
+		v.scheduled, v.reason, v.message = false, waitingForQuota, "Kueue has not admitted it yet"
 	case e != nil && w.failure(e, &v):
 	default:
-		v.reason, v.message, v.unblock = Word(a.Reason), a.Message+shortfall(e, a), a.Unblock
+		v.reason, v.message, v.unblock = word(a.Reason), a.Message+shortfall(e, a), a.Unblock
 		if v.unblock != "" {
 			v.message += "; " + v.unblock
 		}
@@ -132,20 +132,20 @@ func (w *publisher) verdict(s *observe.Observation, f *observe.ObservedJob, a *v
 func (w *publisher) failure(e *jobstate.Job, v *verdict) bool {
 	switch now := time.Now(); {
 	case !e.Wants() && e.Nowhere != "":
-		v.scheduled, v.reason, v.message = false, Unschedulable, e.Nowhere
+		v.scheduled, v.reason, v.message = false, unschedulable, e.Nowhere
 	case e.Trouble != "":
-		v.reason, v.message = StepFailed, e.Trouble
+		v.reason, v.message = stepFailed, e.Trouble
 	case e.Wants() && e.Fit.Why != "":
-		v.reason, v.message = StepFailed, "its CPUs and memory differ from the plan: "+e.Fit.Why
+		v.reason, v.message = stepFailed, "its CPUs and memory differ from the plan: "+e.Fit.Why
 	case e.Wants() && now.Before(e.Limit.Until):
-		v.reason, v.message = StepFailed, fmt.Sprintf("limited to %s for now, because it cannot have more pods: %s", printable.Count(e.Limit.GPUs, "GPU"), e.Limit.Why)
+		v.reason, v.message = stepFailed, fmt.Sprintf("limited to %s for now, because it cannot have more pods: %s", printable.Count(e.Limit.GPUs, "GPU"), e.Limit.Why)
 	case e.Setback != "" && now.Before(e.NotBefore):
-		v.reason, v.message = StepFailed, fmt.Sprintf("%s in a row failed; it will be retried; last failure: %s", printable.Count(e.Failures, "start"), e.Setback)
+		v.reason, v.message = stepFailed, fmt.Sprintf("%s in a row failed; it will be retried; last failure: %s", printable.Count(e.Failures, "start"), e.Setback)
 	case w.o.Acts() && e.Unplaced(now) > placementDelay:
-		v.reason, v.again = Unschedulable, true
+		v.reason, v.again = unschedulable, true
 		v.message = fmt.Sprintf("only %d of %d pods have a node; other jobs get its GPUs if that lasts %v%s", e.Placed(), e.Workers(), e.PlaceWithin(w.o.Start), e.Obstacle())
 	case w.o.Acts() && e.Wants() && !e.Started():
-		v.reason, v.message, v.again = NotStarted, "starts on "+e.Held.Planned()+" once the previous pods there are gone", true
+		v.reason, v.message, v.again = notStarted, "starts on "+e.Held.Planned()+" once the previous pods there are gone", true
 	}
 	return v.reason != ""
 }
@@ -173,8 +173,8 @@ func (v *verdict) observe(s *observe.Observation, f *observe.ObservedJob, messag
 	v.message = message + "; observed: " + v.observed
 }
 
-// Word converts a policy's reason into one word for a condition: "waiting: price too high" becomes PriceTooHigh.
-func Word(reason string) string {
+// word converts a policy's reason into one word for a condition: "waiting: price too high" becomes PriceTooHigh.
+func word(reason string) string {
 	_, rest, waits := strings.Cut(reason, ": ")
 	if !waits {
 		rest = reason
@@ -200,7 +200,7 @@ func (w *publisher) publish(ctx context.Context, v *verdict) {
 	}
 	if w.o.Events != nil && !v.again {
 		kind := corev1.EventTypeNormal
-		if v.reason == Misconfigured || v.reason == StepFailed {
+		if v.reason == misconfigured || v.reason == stepFailed {
 			kind = corev1.EventTypeWarning
 		}
 		w.o.Events.Eventf(seen, nil, kind, v.reason, "Schedule", "%s", v.message)

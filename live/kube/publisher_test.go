@@ -58,7 +58,7 @@ func TestWords_stand_for_reasons(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, k := range policy.Kinds() {
-		if row := "\n| `" + Word(k.String()) + "` | " + k.String() + " |"; !strings.Contains(string(text), row) {
+		if row := "\n| `" + word(k.String()) + "` | " + k.String() + " |"; !strings.Contains(string(text), row) {
 			t.Errorf("docs/guide/reasons.md: no row that begins with %q", row[1:])
 		}
 	}
@@ -79,13 +79,13 @@ func TestVerdict_says_the_first_reason(t *testing.T) {
 			t.Errorf("got %s, %q, scheduled %v, want %s, %q, %v", v.reason, v.message, v.scheduled, reason, message, scheduled)
 		}
 	}
-	want(false, Misconfigured, "p")
+	want(false, misconfigured, "p")
 	f.Parsed.Problem = ""
-	want(false, WaitingForQuota, "Kueue has not admitted it yet")
+	want(false, waitingForQuota, "Kueue has not admitted it yet")
 	a.GPUs = 0 // Kueue was told to stop it: quota is not what it waits for
-	want(false, StepFailed, "stop: no")
+	want(false, stepFailed, "stop: no")
 	f.Parsed.Kueue, a.GPUs = false, 2
-	want(true, StepFailed, "stop: no")
+	want(true, stepFailed, "stop: no")
 	e.Trouble = ""
 	want(true, "PriceTooHigh", "")
 	a.Message, a.Unblock = "others gain more", "it would get 1 t4 GPU if job b ended"
@@ -174,9 +174,9 @@ func TestPublish_refused(t *testing.T) {
 // of those that hold for a job one is said, the first. Those of policies come last, and of
 // these a job has one. docs/guide/reasons.md lists them.
 func Words() []string {
-	all := []string{Misconfigured, NotManaged, WaitingForQuota, QueueFull, Unschedulable, StepFailed, NotStarted}
+	all := []string{misconfigured, notManaged, waitingForQuota, queueFull, unschedulable, stepFailed, notStarted}
 	for _, k := range policy.Kinds() {
-		all = append(all, Word(k.String()))
+		all = append(all, word(k.String()))
 	}
 	return all
 }
@@ -194,7 +194,7 @@ func TestVerdicts_of_a_full_queue(t *testing.T) {
 		told := func() (n int) {
 			for _, j := range twin.Jobs() {
 				for _, c := range j.Status.Conditions {
-					if string(c.Type) == v1alpha1.ScheduledCondition && c.Reason == QueueFull {
+					if string(c.Type) == v1alpha1.ScheduledCondition && c.Reason == queueFull {
 						n++
 					}
 				}

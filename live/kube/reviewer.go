@@ -39,12 +39,12 @@ type Member struct {
 	Namespace, Name, Account string // of the pod, and its service account
 }
 
-func (m *Member) matches(id Identity) bool {
+func (m *Member) matches(id identity) bool {
 	return m.Namespace == id.Namespace && m.Name == id.Name && m.Account == id.Account
 }
 
-// A Lookup returns the running pod with the given UID, if it belongs to a job. It must be fast.
-type Lookup func(podUID string) (Member, bool)
+// A lookup returns the running pod with the given UID, if it belongs to a job. It must be fast.
+type lookup func(podUID string) (Member, bool)
 
 // A Reviewer returns the pod that sent a token. It is safe for concurrent use.
 //
@@ -57,8 +57,8 @@ type Lookup func(podUID string) (Member, bool)
 // the token, and requests are combined and limited in rate.
 type Reviewer struct {
 	audience string
-	review   Review
-	lookup   Lookup
+	review   review
+	lookup   lookup
 	cache    *cache.LRUExpireCache
 	flight   singleflight.Group
 	all      flowcontrol.PassiveRateLimiter
@@ -68,7 +68,7 @@ type Reviewer struct {
 }
 
 // NewReviewer returns a Reviewer of tokens that were issued for audience.
-func NewReviewer(audience string, review Review, lookup Lookup) *Reviewer {
+func NewReviewer(audience string, review review, lookup lookup) *Reviewer {
 	return &Reviewer{
 		audience: audience, review: review, lookup: lookup, cache: cache.NewLRUExpireCache(keepMost),
 		all:     flowcontrol.NewTokenBucketPassiveRateLimiter(perSecond, burstAll),
@@ -78,7 +78,7 @@ func NewReviewer(audience string, review Review, lookup Lookup) *Reviewer {
 
 // Job returns the job whose pod sent the token from the network address source. Errors are as in Pod.
 func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error) {
-	p, err := r.Pod(ctx, source, token)
+	p, err := r.pod(ctx, source, token)
 	if err != nil {
 		return "", err
 	}
@@ -92,40 +92,40 @@ func (r *Reviewer) Job(ctx context.Context, source, token string) (job.ID, error
 	return m.Job, nil
 }
 
-// Pod returns the pod that sent the token from the network address source. The error wraps ErrUnknownToken if no job's
+// pod returns the pod that sent the token from the network address source. The error wraps ErrUnknownToken if no job's
 // pod has this token, and ErrReviewLater if it cannot be checked now.
-func (r *Reviewer) Pod(ctx context.Context, source, token string) (Identity, error) {
+func (r *Reviewer) pod(ctx context.Context, source, token string) (identity, error) {
 	named, ends, err := readToken(token, r.audience, time.Now())
 	if err != nil {
-		return Identity{}, fmt.Errorf("%w: %w", ErrUnknownToken, err)
+		return identity{}, fmt.Errorf("%w: %w", ErrUnknownToken, err)
 	}
 	if _, ok := r.lookup(named); !ok {
-		return Identity{}, fmt.Errorf("%w: its pod belongs to no running job", ErrUnknownToken)
+		return identity{}, fmt.Errorf("%w: its pod belongs to no running job", ErrUnknownToken)
 	}
 	key := sha256.Sum256([]byte(token))
 	if answer, ok := r.cache.Get(key); ok {
 		return unpack(answer)
 	}
 	if !r.allow(source) {
-		return Identity{}, fmt.Errorf("%w: too many requests from %s", ErrReviewLater, source)
+		return identity{}, fmt.Errorf("%w: too many requests from %s", ErrReviewLater, source)
 	}
 	answers := r.flight.DoChan(string(key[:]), func() (any, error) { return r.ask(key, token, named, ends) })
 	select {
 	case a := <-answers:
 		if a.Err != nil {
-			return Identity{}, a.Err
+			return identity{}, a.Err
 		}
 		return unpack(a.Val)
 	case <-ctx.Done():
-		return Identity{}, fmt.Errorf("%w: %w", ErrReviewLater, ctx.Err())
+		return identity{}, fmt.Errorf("%w: %w", ErrReviewLater, ctx.Err())
 	}
 }
 
-func unpack(answer any) (Identity, error) {
-	if id, ok := answer.(Identity); ok {
+func unpack(answer any) (identity, error) {
+	if id, ok := answer.(identity); ok {
 		return id, nil
 	}
-	return Identity{}, answer.(error)
+	return identity{}, answer.(error)
 }
 
 // ask sends a review and caches the result. It serves several callers, so it does not use their contexts.

@@ -28,8 +28,8 @@ func TestReviewer_knows_a_pod_by_each_of_its_tokens(t *testing.T) {
 				t.Errorf("%d: got %s, %v, want j1", i, id, err)
 			}
 		}
-		pod, err := r.Pod(t.Context(), "a", first)
-		if want := (Identity{"ns", "p1-0", "p1", "default"}); pod != want || err != nil {
+		pod, err := r.pod(t.Context(), "a", first)
+		if want := (identity{"ns", "p1-0", "p1", "default"}); pod != want || err != nil {
 			t.Errorf("got %+v, %v, want %+v", pod, err, want)
 		}
 		if n := s.asked.Load(); n != 2 {

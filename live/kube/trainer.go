@@ -8,15 +8,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Progress is the unverified progress in a TrainJob's status.
-type Progress struct {
+// progress is the unverified progress in a TrainJob's status.
+type progress struct {
 	Percent float64 // done, 0 to 100
 	At      time.Time
 }
 
-// Trainer returns the progress in status.trainerStatus of TrainJob o, or nil if there is none. Source: Kubeflow Trainer
+// trainer returns the progress in status.trainerStatus of TrainJob o, or nil if there is none. Source: Kubeflow Trainer
 // v2.3, TrainerStatus.
-func Trainer(o *unstructured.Unstructured) (*Progress, error) {
+func trainer(o *unstructured.Unstructured) (*progress, error) {
 	status, _, err := unstructured.NestedMap(o.Object, "status", "trainerStatus")
 	if err != nil {
 		return nil, fmt.Errorf("trainJob %s/%s: %w", o.GetNamespace(), o.GetName(), err)
@@ -29,7 +29,7 @@ func Trainer(o *unstructured.Unstructured) (*Progress, error) {
 	if err := errors.Join(bad, err); err != nil {
 		return nil, fmt.Errorf("trainJob %s/%s: trainerStatus: %w", o.GetNamespace(), o.GetName(), err)
 	}
-	return &Progress{percent, at}, nil
+	return &progress{percent, at}, nil
 }
 
 func percentage(n any) (float64, error) {

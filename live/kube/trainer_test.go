@@ -28,14 +28,14 @@ func TestTrainer(t *testing.T) {
 	at := time.Date(2026, 7, 1, 10, 0, 0, 0, time.UTC)
 	for _, tc := range []struct {
 		name, status string
-		want         *Progress
+		want         *progress
 	}{
 		{"nothing", `{}`, nil},
-		{"all", saidBy, &Progress{Percent: 37, At: at}},
-		{"metrics of any form", strings.Replace(saidBy, `"metrics":[`, `"metrics":[7,`, 1), &Progress{Percent: 37, At: at}},
+		{"all", saidBy, &progress{Percent: 37, At: at}},
+		{"metrics of any form", strings.Replace(saidBy, `"metrics":[`, `"metrics":[7,`, 1), &progress{Percent: 37, At: at}},
 		{"only that it lives", `{"trainerStatus":{"lastUpdatedTime":"2026-07-01T10:00:00Z"}}`, nil},
 	} {
-		got, err := Trainer(trainJob(t, tc.status))
+		got, err := trainer(trainJob(t, tc.status))
 		if diff := cmp.Diff(tc.want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", tc.name, err, diff)
 		}
@@ -55,7 +55,7 @@ func TestTrainer_refuses(t *testing.T) {
 		if !strings.Contains(saidBy, tc.from) {
 			t.Fatalf("%s is not in the good status", tc.from)
 		}
-		_, err := Trainer(trainJob(t, strings.Replace(saidBy, tc.from, tc.to, 1)))
+		_, err := trainer(trainJob(t, strings.Replace(saidBy, tc.from, tc.to, 1)))
 		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want %s", tc.to, err, tc.want)
 		}
@@ -65,7 +65,7 @@ func TestTrainer_refuses(t *testing.T) {
 		if err := unstructured.SetNestedField(o.Object, bad, "status", "trainerStatus", "progressPercentage"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Trainer(o); err == nil {
+		if _, err := trainer(o); err == nil {
 			t.Errorf("%s: want it refused", fmt.Sprint(bad))
 		}
 	}

@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 func slots(n int) Machine {
 	m := Machine{Name: "box", Type: "cpu"}
 	for range n {
-		m.Slots = append(m.Slots, Slot{})
+		m.Slots = append(m.Slots, slot{})
 	}
 	return m
 }

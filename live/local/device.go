@@ -16,14 +16,14 @@ type Machine struct {
 	Name      string // host name
 	Type      cluster.GPUType
 	GPUMemory int64  // bytes per GPU; 0 without GPUs
-	Slots     []Slot // in the order of the GPUs
+	Slots     []slot // in the order of the GPUs
 	CPUs      float64
 	Cores     []int // cores that processes may run on; nil if unknown
 	Memory    int64 // bytes
 }
 
-// A Slot is a place for one worker: a GPU, a part of a GPU, or a part of the cores.
-type Slot struct {
+// A slot is a place for one worker: a GPU, a part of a GPU, or a part of the cores.
+type slot struct {
 	Visible string // CUDA_VISIBLE_DEVICES of its worker; "" hides all GPUs
 	Shared  bool   // the GPU has other slots
 }
@@ -63,7 +63,7 @@ func (m *Machine) divide(gpus []gpu, slots int) error {
 		if slots == 0 {
 			slots = max(1, int(m.CPUs))
 		}
-		m.Slots = make([]Slot, slots)
+		m.Slots = make([]slot, slots)
 		return nil
 	}
 	m.Type, m.GPUMemory = typeOf(gpus[0].name), gpus[0].memory
@@ -86,14 +86,14 @@ func (m *Machine) share(gpus []gpu, slots int) error {
 	each := slots / len(gpus)
 	for _, g := range gpus {
 		for range each {
-			m.Slots = append(m.Slots, Slot{g.uuid, each > 1})
+			m.Slots = append(m.Slots, slot{g.uuid, each > 1})
 		}
 	}
 	return nil
 }
 
-// Workers returns how many workers of one job can run at the same time.
-func (m Machine) Workers() int {
+// workers returns how many workers of one job can run at the same time.
+func (m Machine) workers() int {
 	gpus := map[string]bool{}
 	for _, s := range m.Slots {
 		if !s.Shared {

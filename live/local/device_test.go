@@ -110,14 +110,14 @@ func TestDivide(t *testing.T) {
 		name  string
 		gpus  []gpu
 		slots int
-		want  []Slot
+		want  []slot
 		node  cluster.Node
 		err   string
 	}{
-		{"one per GPU", []gpu{a, b}, 0, []Slot{{"GPU-a", false}, {"GPU-b", false}}, cluster.Node{GPUType: "h200", GPUMemory: 90}, ""},
-		{"several on each", []gpu{a, b}, 4, []Slot{{"GPU-a", true}, {"GPU-a", true}, {"GPU-b", true}, {"GPU-b", true}}, cluster.Node{GPUType: "h200", GPUMemory: 45}, ""},
-		{"no GPUs", nil, 0, []Slot{{}, {}}, cluster.Node{GPUType: CPU}, ""},
-		{"no GPUs, three slots", nil, 3, []Slot{{}, {}, {}}, cluster.Node{GPUType: CPU}, ""},
+		{"one per GPU", []gpu{a, b}, 0, []slot{{"GPU-a", false}, {"GPU-b", false}}, cluster.Node{GPUType: "h200", GPUMemory: 90}, ""},
+		{"several on each", []gpu{a, b}, 4, []slot{{"GPU-a", true}, {"GPU-a", true}, {"GPU-b", true}, {"GPU-b", true}}, cluster.Node{GPUType: "h200", GPUMemory: 45}, ""},
+		{"no GPUs", nil, 0, []slot{{}, {}}, cluster.Node{GPUType: CPU}, ""},
+		{"no GPUs, three slots", nil, 3, []slot{{}, {}, {}}, cluster.Node{GPUType: CPU}, ""},
 		{"no multiple", []gpu{a, b}, 3, nil, cluster.Node{}, "3 slots on 2 GPUs, want a multiple"},
 		{"fewer", []gpu{a, b}, 1, nil, cluster.Node{}, "1 slots on 2 GPUs, want a multiple"},
 		{"negative", nil, -1, nil, cluster.Node{}, "-1 slots, want at least 0"},

@@ -16,7 +16,7 @@ import (
 func TestSubmit_where_slots_share_GPUs(t *testing.T) {
 	o := options(t, 0)
 	for _, gpu := range []string{"a", "a", "b", "b"} {
-		o.Machine.Slots = append(o.Machine.Slots, Slot{Visible: gpu, Shared: true})
+		o.Machine.Slots = append(o.Machine.Slots, slot{Visible: gpu, Shared: true})
 	}
 	w := open(t, o)
 	live := func(id job.ID) *Live {

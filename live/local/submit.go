@@ -84,7 +84,7 @@ func withoutClient(asked *job.Spec) *job.Spec {
 // onePerGPU limits a job to one worker per GPU, unless it needs more: sharing gains nothing
 // (docs/experiments/gpu.md).
 func (b *Backend) onePerGPU(spec *job.Spec) *job.Spec {
-	if n := b.o.Machine.Workers(); n < len(b.o.Machine.Slots) && spec.GPUs <= n {
+	if n := b.o.Machine.workers(); n < len(b.o.Machine.Slots) && spec.GPUs <= n {
 		return bounded(spec, n)
 	}
 	return spec

@@ -11,13 +11,13 @@ import (
 
 // The stages of a round, in order.
 const (
-	StageSnapshot = "snapshot" // snapshot and fitting of models
+	stageSnapshot = "snapshot" // snapshot and fitting of models
 	StagePolicy   = "policy"   // planning and solving
-	StageCheck    = "check"
-	StagePlace    = "place"  // choice of nodes
-	StageDiff     = "diff"   // check of the placement, comparison with the current one
-	StageRecord   = "record" // observers: journals, predictions
-	StageApply    = "apply"
+	stageCheck    = "check"
+	stagePlace    = "place"  // choice of nodes
+	stageDiff     = "diff"   // check of the placement, comparison with the current one
+	stageRecord   = "record" // observers: journals, predictions
+	stageApply    = "apply"
 )
 
 // A Stage is one part of a round, such as planning, with its duration.
@@ -52,7 +52,7 @@ func NewWatch(listeners ...func(*Timing)) *Watch { return &Watch{listeners: list
 
 func (w *Watch) begin() {
 	at := time.Now()
-	w.now, w.mark, w.open, w.gap = Timing{Seq: w.now.Seq, Begun: at}, at, true, StageSnapshot
+	w.now, w.mark, w.open, w.gap = Timing{Seq: w.now.Seq, Begun: at}, at, true, stageSnapshot
 }
 
 func (w *Watch) end(next string, err error) {
@@ -79,7 +79,7 @@ func (*Watch) Event(time.Time, scheduler.Event) {}
 // Round implements scheduler.Observer.
 func (w *Watch) Round(_ *policy.Snapshot, p *policy.Plan, _ []scheduler.Action) {
 	w.now.Refused = p.Refused
-	w.end(StageRecord, nil)
+	w.end(stageRecord, nil)
 }
 
 // Policy returns a wrapper of p that measures its time.
@@ -100,7 +100,7 @@ func (t timedPolicy) Plan(ctx context.Context, s *policy.Snapshot) (p *policy.Pl
 	t.w.end(StagePolicy, nil)
 	err = errPanic
 	defer func() {
-		t.w.end(StageCheck, err)
+		t.w.end(stageCheck, err)
 		if n := len(t.w.now.Stages); n > 0 && p != nil {
 			t.w.now.Stages[n-1].Interrupted = p.Stats.Interrupted
 		}
@@ -115,9 +115,9 @@ type timedPlacer struct {
 }
 
 func (t timedPlacer) Place(ctx context.Context, s *policy.Snapshot, p *policy.Plan) (placed *policy.Plan, err error) {
-	t.w.end(StagePlace, nil)
+	t.w.end(stagePlace, nil)
 	err = errPanic
-	defer func() { t.w.end(StageDiff, err) }()
+	defer func() { t.w.end(stageDiff, err) }()
 	placed, err = t.Placer.Place(ctx, s, p)
 	return placed, err
 }
@@ -140,7 +140,7 @@ func (t timedBackend) Do(ctx context.Context, acts []scheduler.Action) error {
 	if !t.w.open {
 		return t.Backend.Do(ctx, acts)
 	}
-	t.w.end(StageApply, nil)
+	t.w.end(stageApply, nil)
 	err := t.Backend.Do(ctx, acts)
 	t.w.end("", err)
 	t.w.finish()

@@ -15,8 +15,8 @@ type Actor interface {
 	Cancel(ctx context.Context, id job.ID) error
 }
 
-// A Retrier is an Actor that can also submit failed jobs again.
-type Retrier interface {
+// A retrier is an Actor that can also submit failed jobs again.
+type retrier interface {
 	// Retry returns the new job, or an error as Actor.Cancel does.
 	Retry(ctx context.Context, id job.ID) (job.ID, error)
 }
@@ -29,8 +29,8 @@ func (e *RefusedError) Error() string { return e.Text }
 // Act allows viewers with the token to cancel jobs, and to retry them if a is a Retrier. Call it before Handler.
 func (s *Server) Act(a Actor) { s.actor = a }
 
-func (s *Server) retrier() Retrier {
-	r, _ := s.actor.(Retrier)
+func (s *Server) retrier() retrier {
+	r, _ := s.actor.(retrier)
 	return r
 }
 

@@ -146,5 +146,5 @@ type failing struct{ obedient }
 
 func (*failing) Overview(context.Context, time.Duration) (*Overview, error) {
 	now := time.Now()
-	return LiveOverview(&status.Status{Title: "box", At: now, Nodes: []status.Node{{Name: "n"}}, Ended: []status.Job{{ID: "a", Phase: "failed", Outcome: "failed", Finished: now.Add(-time.Minute)}}}), nil
+	return liveOverview(&status.Status{Title: "box", At: now, Nodes: []status.Node{{Name: "n"}}, Ended: []status.Job{{ID: "a", Phase: "failed", Outcome: "failed", Finished: now.Add(-time.Minute)}}}), nil
 }

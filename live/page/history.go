@@ -17,7 +17,7 @@ import (
 const clock = "2006-01-02 15:04:05 UTC"
 
 type history struct {
-	series Series
+	series series
 	lives  map[string]*life          // by key
 	held   map[string]map[job.ID]int // at the last look, by node and holder; nil if not all pods are visible
 	tracks tracks
@@ -78,14 +78,14 @@ func (h *history) track(at time.Time, j *status.Job) {
 		begun := since(at, j)
 		h.tracks.step(j.ID, j.User, status.Step{At: whole1970(cmp.Or(j.Submitted, begun)), What: status.Submitted})
 		if j.GPUs > 0 {
-			h.tracks.holds(j.ID, j.User, time.Duration(Since1970(begun)), j.GPUs)
+			h.tracks.holds(j.ID, j.User, time.Duration(since1970(begun)), j.GPUs)
 		}
 	case last.GPUs != j.GPUs || l != nil && j.GPUs > 0 && !slices.Equal(l.on, j.Nodes):
-		h.tracks.holds(j.ID, j.User, time.Duration(Since1970(at)), j.GPUs)
+		h.tracks.holds(j.ID, j.User, time.Duration(since1970(at)), j.GPUs)
 	}
 }
 
-func whole1970(t time.Time) int64 { return whole(time.Duration(Since1970(t))) }
+func whole1970(t time.Time) int64 { return whole(time.Duration(since1970(t))) }
 
 // endTracks ends the tracks of jobs that are gone.
 func (h *history) endTracks(s *status.Status) {
@@ -115,7 +115,7 @@ func end(e *status.Job, at time.Time) status.Step {
 }
 
 func (h *history) trackNodes(s *status.Status) {
-	now, at := make(map[string]bool, len(s.Nodes)), time.Duration(Since1970(s.At))
+	now, at := make(map[string]bool, len(s.Nodes)), time.Duration(since1970(s.At))
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		closed, known := h.closed[n.Name]
@@ -138,7 +138,7 @@ func (h *history) trackNodes(s *status.Status) {
 	h.closed = now
 }
 
-func (s *Series) trim() {
+func (s *series) trim() {
 	if n := len(s.At); n >= mostLooks {
 		s.At = slices.Clone(s.At[n/2:])
 		for _, all := range []*[]int{&s.GPUs, &s.Held, &s.Waiting, &s.Running} {
@@ -147,7 +147,7 @@ func (s *Series) trim() {
 	}
 }
 
-func (s *Series) copied() *Series {
+func (s *series) copied() *series {
 	v := *s
 	v.At = slices.Clone(v.At)
 	for _, all := range []*[]int{&v.GPUs, &v.Held, &v.Waiting, &v.Running} {
@@ -167,7 +167,7 @@ func (h *history) life(at time.Time, j *status.Job, now map[string]map[job.ID]in
 		return l
 	}
 	l.changes = append(l.changes, explain.Change{
-		At: Since1970(at), What: what(l.held, holds), From: l.held, To: holds, Text: text(holds) + " instead of " + text(l.held) + h.takers(now, l.on, j),
+		At: since1970(at), What: what(l.held, holds), From: l.held, To: holds, Text: text(holds) + " instead of " + text(l.held) + h.takers(now, l.on, j),
 	})
 	l.changes = l.changes[max(0, len(l.changes)-mostChanges):]
 	l.held, l.on = holds, j.Nodes
@@ -205,7 +205,7 @@ func since(at time.Time, j *status.Job) time.Time {
 }
 
 func first(at time.Time, j *status.Job) explain.Change {
-	c := explain.Change{At: Since1970(since(at, j)), What: explain.Submitted, To: holding(j), Text: "submitted, asking for " + cmp.Or(j.Asked, "GPUs")}
+	c := explain.Change{At: since1970(since(at, j)), What: explain.Submitted, To: holding(j), Text: "submitted, asking for " + cmp.Or(j.Asked, "GPUs")}
 	submitted := "; submitted at " + j.Submitted.UTC().Format(clock)
 	switch {
 	case c.To != nil:

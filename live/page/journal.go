@@ -9,8 +9,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// StatusOf returns the state at one time of a journal.
-func StatusOf(o *explain.Overview, title string) *status.Status {
+// statusOf returns the state at one time of a journal.
+func statusOf(o *explain.Overview, title string) *status.Status {
 	at := func(s journal.Seconds) time.Time { return o.Begun.Add(time.Duration(s)) }
 	s := &status.Status{Backend: status.Journal, Title: title, At: at(o.At), Policy: o.Policy}
 	q := status.Queue{Policy: o.Policy}

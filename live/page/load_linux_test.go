@@ -46,7 +46,7 @@ func (m *multitude) Overview(context.Context, time.Duration) (*Overview, error) 
 		held := []status.Holder{{Job: jobs[2*i].ID, GPUs: 4}, {Job: jobs[2*i+1].ID, GPUs: 4}}
 		nodes[i] = status.Node{Name: fmt.Sprintf("gpu-%03d", i), Type: "a100", GPUs: 8, Used: 8, Held: held}
 	}
-	return LiveOverview(&status.Status{Title: "many", At: time.Unix(int64(n), 0), Jobs: jobs, Nodes: nodes, GPUs: []status.GPUs{{Type: "a100", Total: 8000, Held: 8000}}}), nil
+	return liveOverview(&status.Status{Title: "many", At: time.Unix(int64(n), 0), Jobs: jobs, Nodes: nodes, GPUs: []status.GPUs{{Type: "a100", Total: 8000, Held: 8000}}}), nil
 }
 
 // BenchmarkServer_viewers says what two hundred viewers of ten thousand jobs cost, of which a thirtieth of those that run report each second:

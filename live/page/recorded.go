@@ -47,7 +47,7 @@ func (r *Recorded) Overview(_ context.Context, at time.Duration) (*Overview, err
 	if err != nil {
 		return nil, err
 	}
-	now := StatusOf(s, r.Title)
+	now := statusOf(s, r.Title)
 	now.Fill()
 	return &Overview{Status: now, Begun: s.Begun, Elapsed: s.At, Last: s.Last, NoOutput: "a journal does not contain what programs print"}, nil
 }
@@ -88,7 +88,7 @@ func (r *Recorded) Ask(ctx context.Context, q whatif.Question, at time.Duration)
 func (*Recorded) Log(context.Context, job.ID, io.Writer) error { return ErrUnknown }
 
 // Series implements Source.
-func (r *Recorded) Series(context.Context) (*Series, error) {
+func (r *Recorded) Series(context.Context) (*series, error) {
 	p, err := r.whole()
 	if err != nil {
 		return nil, err

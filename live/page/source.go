@@ -22,7 +22,7 @@ type Source interface {
 	// Log writes the last lines of the output of a job, or returns ErrUnknown.
 	Log(ctx context.Context, id job.ID, w io.Writer) error
 	// Series returns GPUs and jobs over time.
-	Series(ctx context.Context) (*Series, error)
+	Series(ctx context.Context) (*series, error)
 	// Timeline returns what jobs held over time.
 	Timeline(ctx context.Context) (*status.Timeline, error)
 }
@@ -55,15 +55,15 @@ type Overview struct {
 	Cancelling string `json:"cancelling,omitempty"`
 }
 
-// LiveOverview converts the state of a live scheduler into an Overview. Times count from 1970.
-func LiveOverview(s *status.Status) *Overview {
+// liveOverview converts the state of a live scheduler into an Overview. Times count from 1970.
+func liveOverview(s *status.Status) *Overview {
 	s.Fill()
-	at := Since1970(s.At)
+	at := since1970(s.At)
 	return &Overview{Status: s, Begun: time.Unix(0, 0).UTC(), Elapsed: at, Last: at, Live: true}
 }
 
-// Since1970 converts a time into seconds since 1970. The zero time becomes 0.
-func Since1970(t time.Time) journal.Seconds {
+// since1970 converts a time into seconds since 1970. The zero time becomes 0.
+func since1970(t time.Time) journal.Seconds {
 	if t.IsZero() {
 		return 0
 	}

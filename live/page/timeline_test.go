@@ -253,7 +253,7 @@ func (y *timed) Overview(context.Context, time.Duration) (*Overview, error) {
 	waits.User, waits.Queue, waits.Name, waits.Sentence, runs.Trouble = evil, evil, evil, evil, evil
 	failed := status.Job{ID: evil, Outcome: "failed", Finished: now.Add(-15 * time.Minute), Detail: evil}
 	node := status.Node{Name: evil, Type: evil, GPUs: 8, Used: 8, Held: []status.Holder{{Job: evil, GPUs: 8}}, Closed: evil, Idle: evil, Cause: evil, Use: []status.Usage{{GPU: evil, Job: evil, Busy: new(0.25), Memory: status.Amount{Used: 3 << 30, Total: 16 << 30}, Celsius: 64, Watts: 402}, {GPU: "1"}}}
-	return LiveOverview(&status.Status{Title: evil, Policy: evil, At: now, Jobs: []status.Job{runs, waits}, Nodes: []status.Node{node}, Ended: []status.Job{failed}, Attention: []string{evil}, Notes: []string{evil}}), nil
+	return liveOverview(&status.Status{Title: evil, Policy: evil, At: now, Jobs: []status.Job{runs, waits}, Nodes: []status.Node{node}, Ended: []status.Job{failed}, Attention: []string{evil}, Notes: []string{evil}}), nil
 }
 
 // The timeline shows the past of each job, its forecast, now, failures, resizes and changes of nodes. A drag zooms, a click opens the job, keys

@@ -110,7 +110,7 @@ func (w *Watched) Overview(context.Context, time.Duration) (*Overview, error) {
 		s.Nodes, s.Jobs, s.Ended = slices.Clone(s.Nodes), slices.Clone(s.Jobs), slices.Clone(s.Ended)
 		w.Measure(&s)
 	}
-	o := LiveOverview(&s)
+	o := liveOverview(&s)
 	o.Cancelling, o.NoOutput = w.Cancelling, w.NoOutput
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -150,7 +150,7 @@ func (w *Watched) ended(id job.ID) *status.Job {
 func (*Watched) Log(context.Context, job.ID, io.Writer) error { return ErrUnknown }
 
 // Series implements Source, since the program started.
-func (w *Watched) Series(context.Context) (*Series, error) {
+func (w *Watched) Series(context.Context) (*series, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.past.series.copied(), nil
@@ -164,5 +164,5 @@ func (w *Watched) Timeline(context.Context) (*status.Timeline, error) {
 	if w.last != nil {
 		until = w.last.At
 	}
-	return w.past.tracks.timeline(time.Unix(0, 0).UTC(), time.Duration(Since1970(until))), nil
+	return w.past.tracks.timeline(time.Unix(0, 0).UTC(), time.Duration(since1970(until))), nil
 }

@@ -91,7 +91,7 @@ func round(ctx context.Context, o *Observation, all []Advice, conf *Config) (*po
 		return nil, nil, err
 	}
 	for _, j := range jobs(o, all) {
-		if _, err := s.Step(o.At, scheduler.Restored{Spec: j.Spec(), Status: j.Status(o.At)}); err != nil {
+		if _, err := s.Step(o.At, scheduler.Restored{Spec: j.spec(), Status: j.Status(o.At)}); err != nil {
 			return nil, nil, err
 		}
 	}

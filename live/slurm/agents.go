@@ -40,8 +40,8 @@ type agents struct {
 	b *Backend
 }
 
-// Agents returns the API with which the training programs of jobs reach the backend.
-func (b *Backend) Agents() agentapi.Jobs {
+// agents returns the API with which the training programs of jobs reach the backend.
+func (b *Backend) agents() agentapi.Jobs {
 	return agents{driver.NewAgents(b.Feed, b.o.Report, b.agent, b.save), b}
 }
 
@@ -72,7 +72,7 @@ func (b *Backend) agent(id job.ID, generation int) (driver.Program, *driver.Star
 	switch now := e.observed.Restarts + 1; {
 	case generation < now:
 		return nil, nil, driver.OtherGeneration(generation, now)
-	case generation > now || !e.observed.Running():
+	case generation > now || !e.observed.running():
 		return nil, nil, fmt.Errorf("start %d: %w", generation, agentapi.ErrLater)
 	}
 	b.messageReceived(e)
@@ -139,7 +139,7 @@ func (b *Backend) save(id job.ID) {
 	}
 	key, record := e.key(), e.program
 	b.Unlock()
-	if err := b.o.Reports.Save(key, &record); err != nil {
+	if err := b.o.Reports.save(key, &record); err != nil {
 		b.o.Log.Warn("cannot store a program's message for the next scheduler", "err", err)
 	}
 }
@@ -162,7 +162,7 @@ func (e *entry) described() *job.Spec {
 }
 
 func (e *entry) asPlanned() bool {
-	return e.wants() && e.observed.Running() && !e.observed.Mark.Stopping && e.running == e.planned.generation
+	return e.wants() && e.observed.running() && !e.observed.Mark.Stopping && e.running == e.planned.generation
 }
 
 func (e *entry) resumed() job.Report {

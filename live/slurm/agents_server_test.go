@@ -24,7 +24,7 @@ import (
 func served(t *testing.T, s *slurmtest.Slurm, share string) {
 	t.Helper()
 	c := config()
-	c.Partition, c.Mode, c.State = "gpu", Resize, t.TempDir()
+	c.Partition, c.Mode, c.State = "gpu", resize, t.TempDir()
 	c.Agents = Agents{Listen: "127.0.0.1:0", Names: []string{"localhost"}, Share: share}
 	log := slog.New(slog.DiscardHandler)
 	o := defaultOptions()
@@ -33,7 +33,7 @@ func served(t *testing.T, s *slurmtest.Slurm, share string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := newAPI(c, w.Agents(), log)
+	a, err := newAPI(c, w.agents(), log)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func TestAgents_tokens(t *testing.T) {
 		"cut off":           {anns[:len(anns)-1], 0},
 		"with another word": {anns + " x", 0},
 	} {
-		id, err := w.Agents().Job(t.Context(), test.token)
+		id, err := w.agents().Job(t.Context(), test.token)
 		if test.want == 0 && !errors.Is(err, agentapi.ErrUnknown) || test.want != 0 && id != job.ID(test.want.String()) {
 			t.Errorf("%s: got job %q, %v, want %v", name, id, err, test.want)
 		}
@@ -83,7 +83,7 @@ func TestAgents_tokens(t *testing.T) {
 	if err := errors.Join(s.Cancel(t.Context(), ann), w.pass(t.Context())); err != nil {
 		t.Fatal(err)
 	}
-	if id, err := w.Agents().Job(t.Context(), anns); !errors.Is(err, agentapi.ErrUnknown) {
+	if id, err := w.agents().Job(t.Context(), anns); !errors.Is(err, agentapi.ErrUnknown) {
 		t.Errorf("a job that was cancelled: got %q, %v, want that it is not known", id, err)
 	}
 }
@@ -94,7 +94,7 @@ func TestAgents_messages(t *testing.T) {
 	s := twoNodes()
 	id := speaking(s, "ann", client.NewToken("ann"), 2)
 	w := open(t, s)
-	a, name := w.Agents(), job.ID(id.String())
+	a, name := w.agents(), job.ID(id.String())
 	heard(w)
 	if _, err := a.Report(t.Context(), name, report(1, 64)); err != nil {
 		t.Fatal(err)
@@ -140,7 +140,7 @@ func TestAgents_notice(t *testing.T) {
 	s := twoNodes()
 	id := speaking(s, "ann", client.NewToken("ann"), 2)
 	w := open(t, s)
-	a, name := w.Agents(), job.ID(id.String())
+	a, name := w.agents(), job.ID(id.String())
 	if _, err := a.Hello(t.Context(), name, hello(1, 2, nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -219,17 +219,17 @@ func TestAgents_next_scheduler(t *testing.T) {
 	}
 	first, _ := begin(s)
 	saved := &agentapi.Checkpoint{Generation: 1, Progress: 640, Epoch: 1}
-	if _, err := first.Agents().Hello(t.Context(), name, hello(1, 2, nil)); err != nil {
+	if _, err := first.agents().Hello(t.Context(), name, hello(1, 2, nil)); err != nil {
 		t.Fatal(err)
 	}
-	if err := first.Agents().Checkpoint(t.Context(), name, saved); err != nil {
+	if err := first.agents().Checkpoint(t.Context(), name, saved); err != nil {
 		t.Fatal(err)
 	}
 	next, r := begin(s)
 	if r.Spec.Target != 5000 || r.Status.Progress != 640 || r.Status.Epoch != 1 {
 		t.Errorf("restored is %+v with %+v, want 640 of 5000 samples", r.Spec, r.Status)
 	}
-	if _, err := next.Agents().Report(t.Context(), name, report(1, 704)); err != nil {
+	if _, err := next.agents().Report(t.Context(), name, report(1, 704)); err != nil {
 		t.Fatal(err)
 	}
 	if _, reported := heard(next); len(reported) != 1 || reported[0].Progress != 704 {
@@ -247,7 +247,7 @@ func TestAgents_goes_back(t *testing.T) {
 	s := twoNodes()
 	id := speaking(s, "ann", client.NewToken("ann"), 2)
 	w := open(t, s)
-	a, name := w.Agents(), job.ID(id.String())
+	a, name := w.agents(), job.ID(id.String())
 	w.Round(&policy.Snapshot{}, nil, nil)
 	for _, h := range []*agentapi.Hello{hello(1, 2, nil), hello(1, 2, &agentapi.Restored{Step: 3, Progress: 96})} {
 		heard(w)
@@ -274,10 +274,10 @@ func TestAgents_number_again(t *testing.T) {
 	s, anns, bobs := twoNodes(), client.NewToken("ann"), client.NewToken("bob")
 	speaking(s, "ann", anns, 2)
 	w := open(t, s)
-	if _, err := w.Agents().Hello(t.Context(), "1", hello(1, 2, nil)); err != nil {
+	if _, err := w.agents().Hello(t.Context(), "1", hello(1, 2, nil)); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Agents().Checkpoint(t.Context(), "1", &agentapi.Checkpoint{Generation: 1, Progress: 500}); err != nil {
+	if err := w.agents().Checkpoint(t.Context(), "1", &agentapi.Checkpoint{Generation: 1, Progress: 500}); err != nil {
 		t.Fatal(err)
 	}
 	heard(w)
@@ -304,10 +304,10 @@ func TestAgents_number_again(t *testing.T) {
 	if m := s.Job(1).AdminComment; strings.Contains(m, "stop") {
 		t.Errorf("its mark is %q: it is being stopped", m)
 	}
-	if id, err := w.Agents().Job(t.Context(), bobs); id != "1~2" || err != nil {
+	if id, err := w.agents().Job(t.Context(), bobs); id != "1~2" || err != nil {
 		t.Errorf("bob's token is of %q, %v, want 1~2", id, err)
 	}
-	if _, err := w.Agents().Job(t.Context(), anns); !errors.Is(err, agentapi.ErrUnknown) {
+	if _, err := w.agents().Job(t.Context(), anns); !errors.Is(err, agentapi.ErrUnknown) {
 		t.Errorf("ann's token: %v, want that it is not known", err)
 	}
 }
@@ -339,8 +339,8 @@ func TestAgents_measure_a_start(t *testing.T) {
 		want        time.Duration
 	}{
 		{"started by Slurm", 0, 17 * time.Second, false, 17 * time.Second},
-		{"takes part later", time.Hour, time.Hour + time.Second, false, Restart},
-		{"of an earlier scheduler", 0, 17 * time.Second, true, Restart},
+		{"takes part later", time.Hour, time.Hour + time.Second, false, restart},
+		{"of an earlier scheduler", 0, 17 * time.Second, true, restart},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -361,7 +361,7 @@ func TestAgents_measure_a_start(t *testing.T) {
 				}
 				time.Sleep(c.says - c.known)
 				heard(w)
-				if _, err := w.Agents().Hello(t.Context(), id, hello(1, 2, nil)); err != nil {
+				if _, err := w.agents().Hello(t.Context(), id, hello(1, 2, nil)); err != nil {
 					t.Fatal(err)
 				}
 				if described, _ := heard(w); len(described) != 1 || described[0].RestartOverhead != c.want {

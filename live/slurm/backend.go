@@ -15,15 +15,15 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// A Reader reads the jobs and nodes of a Slurm cluster.
-type Reader interface {
+// A reader reads the jobs and nodes of a Slurm cluster.
+type reader interface {
 	Jobs(ctx context.Context) ([]client.Job, error)
 	Nodes(ctx context.Context) ([]client.Node, error)
 }
 
 type backendOptions struct {
 	Bounds  Bounds
-	Slurm   Reader
+	Slurm   reader
 	Writer  *Writer       // sends commands
 	Poll    time.Duration // interval of observations; default 5 s
 	Grace   time.Duration // time from the request to stop a job until it is stopped; default 60 s
@@ -42,8 +42,8 @@ func defaultOptions() backendOptions {
 
 // Reasons for which a Backend ends.
 var (
-	ErrOvertaken = errors.New("a scheduler that started later now serves the partition")
-	ErrTypes     = errors.New("nodes have a new GPU type: restart the scheduler")
+	errOvertaken = errors.New("a scheduler that started later now serves the partition")
+	errTypes     = errors.New("nodes have a new GPU type: restart the scheduler")
 )
 
 // A Backend resizes the elastic jobs of a Slurm partition. It is a scheduler.Backend and an observer of its scheduler.
@@ -95,7 +95,7 @@ func openBackend(ctx context.Context, o backendOptions) (*Backend, error) {
 	return w, nil
 }
 
-func lookAt(ctx context.Context, s Reader, b *Bounds) (*Observation, error) {
+func lookAt(ctx context.Context, s reader, b *Bounds) (*Observation, error) {
 	jobs, err := s.Jobs(ctx)
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (b *Backend) steps(observed *Observation) []step {
 	b.Lock()
 	defer b.Unlock()
 	if b.trouble = ""; observed.Epoch > b.epoch {
-		b.End(fmt.Errorf("partition %s: %w", b.o.Bounds.Partition, ErrOvertaken))
+		b.End(fmt.Errorf("partition %s: %w", b.o.Bounds.Partition, errOvertaken))
 	}
 	if b.Ends() != nil {
 		return nil
@@ -165,9 +165,9 @@ func (b *Backend) carry(ctx context.Context, steps []step) error {
 		switch err := b.o.Writer.Do(ctx, s); {
 		case err == nil:
 			b.carried(s)
-		case errors.Is(err, ErrBusy):
+		case errors.Is(err, errBusy):
 			return nil
-		case errors.Is(err, ErrRefused):
+		case errors.Is(err, errRefused):
 			refused[s.Job] = true
 			b.refused(s, err)
 		default:

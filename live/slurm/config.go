@@ -17,25 +17,25 @@ import (
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
-// A Mode limits what the scheduler may do. Each mode also allows what earlier modes allow.
-type Mode string
+// A mode limits what the scheduler may do. Each mode also allows what earlier modes allow.
+type mode string
 
 // The modes.
 const (
-	Off    Mode = "off"    // undo earlier changes
-	Order  Mode = "order"  // change the places of waiting jobs
-	Resize Mode = "resize" // hold and start jobs; stop and resize elastic ones
+	off    mode = "off"    // undo earlier changes
+	order  mode = "order"  // change the places of waiting jobs
+	resize mode = "resize" // hold and start jobs; stop and resize elastic ones
 )
 
-// Modes are all modes.
-var Modes = []Mode{Off, Order, Resize}
+// modes are all modes.
+var modes = []mode{off, order, resize}
 
 // A Config is the administrator's configuration, read again in every round. Changes of Partition, Policy, Settings,
 // Round, State and Agents need a restart.
 type Config struct {
 	Partition string            `yaml:"partition"`
 	Accounts  []string          `yaml:"accounts"` // accounts whose jobs the scheduler may change; empty: any
-	Mode      Mode              `yaml:"mode"`
+	Mode      mode              `yaml:"mode"`
 	Policy    string            `yaml:"policy"`   // default srtf; in mode resize: oxgang
 	Settings  map[string]string `yaml:"settings"` // of the policy
 	Round     time.Duration     `yaml:"round"`    // time between plans; default 30 s
@@ -61,7 +61,7 @@ type Agents struct {
 // DefaultConfig returns the defaults, without Partition.
 func DefaultConfig() Config {
 	return Config{
-		Mode: Order, Round: 30 * time.Second, Poll: 5 * time.Second, Nice: 10000, Commands: 60, Grace: time.Minute,
+		Mode: order, Round: 30 * time.Second, Poll: 5 * time.Second, Nice: 10000, Commands: 60, Grace: time.Minute,
 	}
 }
 
@@ -88,7 +88,7 @@ func (c *Config) Validate() error {
 	if c.Partition == "" {
 		errs = append(errs, errors.New("partition: missing; set the partition to serve"))
 	}
-	if !slices.Contains(Modes, c.Mode) {
+	if !slices.Contains(modes, c.Mode) {
 		errs = append(errs, fmt.Errorf("mode %q, want off, order or resize", c.Mode))
 	}
 	for name, d := range map[string]time.Duration{"round": c.Round, "poll": c.Poll} {
@@ -142,7 +142,7 @@ func (c *Config) policy() string {
 	switch {
 	case c.Policy != "":
 		return c.Policy
-	case c.Mode == Resize:
+	case c.Mode == resize:
 		return "oxgang"
 	}
 	return "srtf"
@@ -162,12 +162,12 @@ func (c *Config) bounds() *Bounds {
 	return &Bounds{Partition: c.Partition, Accounts: c.Accounts}
 }
 
-func (c *Config) mode() (Mode, string) {
+func (c *Config) mode() (mode, string) {
 	if c.Stop == "" {
 		return c.Mode, ""
 	}
 	if _, err := os.Lstat(c.Stop); !errors.Is(err, os.ErrNotExist) {
-		return Off, strings.TrimSpace("file " + c.Stop + " exists")
+		return off, strings.TrimSpace("file " + c.Stop + " exists")
 	}
 	return c.Mode, ""
 }

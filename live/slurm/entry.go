@@ -38,7 +38,7 @@ type entry struct {
 }
 
 func (e *entry) currentRequest(j *Job) *job.Spec {
-	spec := j.Spec()
+	spec := j.spec()
 	spec.ID = e.ID
 	return spec
 }
@@ -53,13 +53,13 @@ const (
 
 func (e *entry) wants() bool { return !e.Over && !e.Lost && len(e.planned.placement) > 0 }
 
-func (b *Backend) wishes() map[client.ID]Wish {
-	all := make(map[client.ID]Wish, len(b.Order))
+func (b *Backend) wishes() map[client.ID]wish {
+	all := make(map[client.ID]wish, len(b.Order))
 	for _, e := range b.Order {
 		if e.Over { // another job may have its number
 			continue
 		}
-		wish := Wish{Noticed: e.noticed, Silent: e.Silent}
+		wish := wish{Noticed: e.noticed, Silent: e.Silent}
 		if e.wants() {
 			wish.Placement, wish.Generation = e.planned.placement, e.planned.generation
 		}
@@ -76,7 +76,7 @@ func (b *Backend) carried(s *step) {
 	case e == nil:
 	case s.Verb == Hold && e.wants() && e.releasedGeneration == e.planned.generation:
 		b.fail(e, "Slurm does not show the number of GPUs that was set")
-	case s.Verb == Notice:
+	case s.Verb == notice:
 		e.noticed = time.Now()
 	case s.Verb == Release:
 		e.released, e.releasedGeneration, e.noticed = time.Now(), e.planned.generation, time.Time{}

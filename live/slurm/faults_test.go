@@ -114,7 +114,7 @@ func TestTwo_schedulers(t *testing.T) {
 		d.wants(t, map[string]int{"a": 4, "b": 4})
 		select {
 		case err := <-first:
-			if !errors.Is(err, ErrOvertaken) {
+			if !errors.Is(err, errOvertaken) {
 				t.Errorf("the first ends with %v, want ErrOvertaken", err)
 			}
 		default:

@@ -83,8 +83,8 @@ func (*Observation) held(lists ...[]Job) map[cluster.NodeID]int {
 	return sum
 }
 
-// Shared returns the nodes without the GPUs that the jobs in Load hold.
-func (o *Observation) Shared() []cluster.Node {
+// shared returns the nodes without the GPUs that the jobs in Load hold.
+func (o *Observation) shared() []cluster.Node {
 	load := o.held(o.Load)
 	var all []cluster.Node
 	for _, n := range o.Nodes {
@@ -167,8 +167,8 @@ func trouble(j *Job, b *Bounds) string {
 	return ""
 }
 
-// Running reports whether the job's script runs.
-func (j *Job) Running() bool {
+// running reports whether the job's script runs.
+func (j *Job) running() bool {
 	return j.State == client.Running && !slices.Contains(j.Flags, "COMPLETING")
 }
 
@@ -193,7 +193,7 @@ func typeOf(j *client.Job) string {
 
 func (j *Job) setHeld(types map[string]string) {
 	for _, h := range heldBy(&j.Job) {
-		t := GPUType(types[h.Node])
+		t := gpuType(types[h.Node])
 		if j.Configuration.Nodes > 0 && t != j.Configuration.GPUType && j.Trouble == "" {
 			j.Trouble = fmt.Sprintf("it holds several GPU types: %s and %s", j.Configuration.GPUType, t)
 		}
@@ -236,15 +236,15 @@ func (o *Observation) node(n *client.Node, b *Bounds, held map[cluster.NodeID]in
 	}
 	if gpus > 0 {
 		o.Nodes = append(o.Nodes, cluster.Node{
-			ID: cluster.NodeID(n.Name), GPUType: GPUType(types[0]), Capacity: cluster.Resources{GPUs: gpus},
+			ID: cluster.NodeID(n.Name), GPUType: gpuType(types[0]), Capacity: cluster.Resources{GPUs: gpus},
 		})
 	}
 }
 
 const unnamed = "gpu"
 
-// GPUType converts Slurm's name of a GPU type.
-func GPUType(t string) cluster.GPUType { return cluster.GPUType(cmp.Or(t, unnamed)) }
+// gpuType converts Slurm's name of a GPU type.
+func gpuType(t string) cluster.GPUType { return cluster.GPUType(cmp.Or(t, unnamed)) }
 
 // whyBarred returns the reason why Slurm would not start a waiting job even if nodes were free. It is "" if the job only
 // waits for its turn or for GPUs.

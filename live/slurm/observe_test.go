@@ -51,7 +51,7 @@ func TestObserve(t *testing.T) {
 	for _, n := range o.Nodes {
 		got[n.ID] = gpus{all: n.Capacity.GPUs, free: o.Free()[n.ID]}
 	}
-	for _, n := range o.Shared() {
+	for _, n := range o.shared() {
 		g := got[n.ID]
 		g.shared = n.Capacity.GPUs
 		got[n.ID] = g

@@ -71,7 +71,7 @@ func renice(j *Job, nice int, epoch int64, why string) step {
 	} else if m == (client.Mark{Epoch: epoch}) {
 		m = client.Mark{}
 	}
-	return step{j.ID, Update, []client.Field{niceness(nice), adminComment(m)}, why}
+	return step{j.ID, update, []client.Field{niceness(nice), adminComment(m)}, why}
 }
 
 func adminComment(m client.Mark) client.Field {
@@ -107,5 +107,5 @@ func undo(j *Job) []step {
 	if j.Mark.Ordered && j.Waits() {
 		settings = append([]client.Field{niceness(j.Mark.Nice)}, settings...)
 	}
-	return append(steps, step{j.ID, Update, settings, "the scheduler no longer manages it"})
+	return append(steps, step{j.ID, update, settings, "the scheduler no longer manages it"})
 }

@@ -139,14 +139,14 @@ func TestWriter_gives_up(t *testing.T) {
 		s.Refuse = func(string) string { tried++; return "Access/permission denied" }
 		w := writer(s)
 		for i := range 3600 {
-			err := w.Do(t.Context(), &step{Job: 2, Verb: Update, Settings: []client.Field{{Name: "Nice", Value: string(rune('1' + i%9))}}})
-			if !errors.Is(err, ErrRefused) || !strings.Contains(err.Error(), "Access/permission denied") {
+			err := w.Do(t.Context(), &step{Job: 2, Verb: update, Settings: []client.Field{{Name: "Nice", Value: string(rune('1' + i%9))}}})
+			if !errors.Is(err, errRefused) || !strings.Contains(err.Error(), "Access/permission denied") {
 				t.Fatalf("got %v, want Slurm's words", err)
 			}
 			time.Sleep(time.Second)
 		}
-		if r := w.refusals()[2]; tried != Tries || !r.GaveUp {
-			t.Errorf("tried %d times in an hour, given up %v, want %d times", tried, r.GaveUp, Tries)
+		if r := w.refusals()[2]; tried != tries || !r.GaveUp {
+			t.Errorf("tried %d times in an hour, given up %v, want %d times", tried, r.GaveUp, tries)
 		}
 	})
 }

@@ -13,8 +13,8 @@ import (
 
 // A Slurm reads a Slurm cluster and sends commands to it.
 type Slurm interface {
-	Commands
-	Reader
+	commands
+	reader
 }
 
 // Recommend returns what the scheduler would do with each job that has asked to be managed, and the observed state.
@@ -55,7 +55,7 @@ func (r *Orderer) Run(ctx context.Context) error {
 	defer tick.Stop()
 	for {
 		err := r.Round(ctx)
-		if errors.Is(err, ErrOvertaken) {
+		if errors.Is(err, errOvertaken) {
 			return err
 		}
 		r.report(err)
@@ -85,7 +85,7 @@ func (r *Orderer) report(err error) {
 // wrapped, if another scheduler has started since.
 func (r *Orderer) Round(ctx context.Context) error {
 	mode, why := r.reload()
-	if mode == Off && r.idle {
+	if mode == off && r.idle {
 		return nil
 	}
 	advice, o, err := Recommend(ctx, r.slurm, &r.now)
@@ -93,12 +93,12 @@ func (r *Orderer) Round(ctx context.Context) error {
 		return err
 	}
 	if o.Epoch > r.epoch {
-		return fmt.Errorf("partition %s: %w", r.now.Partition, ErrOvertaken)
+		return fmt.Errorf("partition %s: %w", r.now.Partition, errOvertaken)
 	}
 	r.writer.Forget(func(id client.ID) bool {
 		return slices.ContainsFunc(o.Jobs, func(j Job) bool { return j.ID == id })
 	})
-	if mode == Off {
+	if mode == off {
 		steps := undoSteps(o)
 		r.log.Info("the scheduler is off", "why", why, "commands to undo", len(steps))
 		r.idle = len(steps) == 0
@@ -114,7 +114,7 @@ func (r *Orderer) Round(ctx context.Context) error {
 	return r.carry(ctx, steps)
 }
 
-func (r *Orderer) reload() (Mode, string) {
+func (r *Orderer) reload() (mode, string) {
 	c, err := r.read()
 	if err != nil {
 		r.log.Warn("cannot read the configuration; the last one stays in force", "err", err)
@@ -139,8 +139,8 @@ func (r *Orderer) carry(ctx context.Context, steps []step) error {
 	for i := range steps {
 		err := r.writer.Do(ctx, &steps[i])
 		switch {
-		case err == nil || errors.Is(err, ErrRefused):
-		case errors.Is(err, ErrBusy):
+		case err == nil || errors.Is(err, errRefused):
+		case errors.Is(err, errBusy):
 			return nil
 		default:
 			return err

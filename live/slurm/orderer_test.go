@@ -104,7 +104,7 @@ func marks(t *testing.T, s *slurmtest.Slurm) (left []string) {
 func TestOrderer_undoes(t *testing.T) {
 	for name, stop := range map[string]func(*Config, context.CancelFunc){
 		"it ends":                  func(_ *Config, cancel context.CancelFunc) { cancel() },
-		"its mode is off":          func(c *Config, _ context.CancelFunc) { c.Mode = Off },
+		"its mode is off":          func(c *Config, _ context.CancelFunc) { c.Mode = off },
 		"the file is there":        func(c *Config, _ context.CancelFunc) { c.Stop = "order_test.go" },
 		"the file cannot be found": func(c *Config, _ context.CancelFunc) { c.Stop = "order_test.go/stop" },
 	} {
@@ -168,7 +168,7 @@ func TestOrderer_of_two(t *testing.T) {
 			t.Fatal(err)
 		}
 		left := marks(t, s)
-		if err := first.Run(t.Context()); !errors.Is(err, ErrOvertaken) {
+		if err := first.Run(t.Context()); !errors.Is(err, errOvertaken) {
 			t.Errorf("got %v, want ErrOvertaken", err)
 		}
 		if diff := cmp.Diff(left, marks(t, s)); diff != "" {

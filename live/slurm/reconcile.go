@@ -25,13 +25,13 @@ func (b *Backend) reconcile(o *Observation, as arrival) {
 		j := &o.Jobs[i]
 		there[j.ID] = true
 		switch e := b.numbers[j.ID]; {
-		case e != nil && !j.Elastic():
+		case e != nil && !j.elastic():
 			b.conclude(e, scheduler.Cancelled, "it no longer takes part: "+j.Trouble)
 		case e != nil && differentJob(e, j):
 			b.conclude(e, scheduler.Cancelled, "Slurm lost it: another job has its number")
 		case e != nil:
 			b.update(o, e, j)
-		case j.Elastic():
+		case j.elastic():
 			b.enter(o, j, as)
 		}
 	}
@@ -57,7 +57,7 @@ func differentJob(e *entry, j *Job) bool { return j.Token != e.observed.Token }
 
 // enter adds a job. A waiting job is added only once the scheduler holds it, because Slurm could start it before.
 func (b *Backend) enter(o *Observation, j *Job, as arrival) {
-	runs, stops := j.Running() && !j.Mark.Stopping, j.Running() && j.Mark.Stopping
+	runs, stops := j.running() && !j.Mark.Stopping, j.running() && j.Mark.Stopping
 	if waits := j.Waits() && j.IsHeld() && j.Mark.Held; !runs && !stops && !waits {
 		return
 	}
@@ -116,7 +116,7 @@ func (b *Backend) update(o *Observation, e *entry, j *Job) {
 	case back:
 		b.oldState(e)
 	case !e.wants():
-	case j.Running() && j.Placement.SameGPUs(e.planned.placement) && !j.Mark.Stopping:
+	case j.running() && j.Placement.SameGPUs(e.planned.placement) && !j.Mark.Stopping:
 		b.started(e)
 	case j.Waits() && e.running == e.planned.generation:
 		b.lose(e, "requeued by somebody else: "+j.Reason)
@@ -127,7 +127,7 @@ func (b *Backend) update(o *Observation, e *entry, j *Job) {
 }
 
 func (e *entry) look(j *Job) (back bool) {
-	back = e.observed.Running() && j.Waits() && j.Restarts <= e.observed.Restarts
+	back = e.observed.running() && j.Waits() && j.Restarts <= e.observed.Restarts
 	if e.observed = *j; j.Waits() {
 		e.noticed = time.Time{}
 	}
@@ -176,13 +176,13 @@ func (b *Backend) ended(e *entry, j *Job) {
 func (b *Backend) forget(e *entry) {
 	delete(b.numbers, e.observed.ID)
 	b.Remove(e)
-	if err := b.o.Reports.Drop(e.key()); err != nil {
+	if err := b.o.Reports.drop(e.key()); err != nil {
 		b.o.Log.Warn("cannot remove the stored messages of an ended job", "err", err)
 	}
 }
 
 func (b *Backend) updateNodes(o *Observation) {
-	nodes := o.Shared()
+	nodes := o.shared()
 	c, err := cluster.New(nodes)
 	if err != nil {
 		return
@@ -190,7 +190,7 @@ func (b *Backend) updateNodes(o *Observation) {
 	changed := !reflect.DeepEqual(c.Nodes(), b.cluster.Nodes())
 	for i := range nodes {
 		if _, known := b.first.Type(nodes[i].GPUType); changed && !known {
-			b.End(ErrTypes)
+			b.End(errTypes)
 			return
 		}
 	}

@@ -104,7 +104,7 @@ func TestSettled(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		release := []step{{Job: 1, Verb: Update}, {Job: 1, Verb: Release}, {Job: 2, Verb: Notice}}
+		release := []step{{Job: 1, Verb: update}, {Job: 1, Verb: Release}, {Job: 2, Verb: notice}}
 		left := func() int {
 			steps, err := w.unsettled(t.Context(), slices.Clone(release))
 			if err != nil {

@@ -67,8 +67,8 @@ func (f reportStore) Load(id job.ID, token string) (programState, error) {
 	return r, nil
 }
 
-// Save stores what the program of a job reported, atomically.
-func (f reportStore) Save(id job.ID, r *programState) error {
+// save stores what the program of a job reported, atomically.
+func (f reportStore) save(id job.ID, r *programState) error {
 	if f == "" {
 		return nil
 	}
@@ -101,8 +101,8 @@ func (f reportStore) replace(path string, text []byte) error {
 	return err
 }
 
-// Drop removes the record of a job.
-func (f reportStore) Drop(id job.ID) error {
+// drop removes the record of a job.
+func (f reportStore) drop(id job.ID) error {
 	if f == "" {
 		return nil
 	}

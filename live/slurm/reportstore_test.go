@@ -24,7 +24,7 @@ func TestFolder(t *testing.T) {
 	if got, err := f.Load("1", "t"); err != nil || got.Hello != nil {
 		t.Errorf("got %+v, %v, want that there is none", got, err)
 	}
-	if err := f.Save("1", record()); err != nil {
+	if err := f.save("1", record()); err != nil {
 		t.Fatal(err)
 	}
 	got, err := f.Load("1", "t")
@@ -35,7 +35,7 @@ func TestFolder(t *testing.T) {
 		t.Errorf("of another job: got %+v, %v, want none", got, err)
 	}
 	for range 2 {
-		if err := f.Drop("1"); err != nil {
+		if err := f.drop("1"); err != nil {
 			t.Error(err)
 		}
 	}
@@ -60,7 +60,7 @@ func TestLoad_refuses(t *testing.T) {
 func TestPrune(t *testing.T) {
 	f := reportStore(t.TempDir())
 	for _, id := range []job.ID{"1", "2"} {
-		if err := f.Save(id, record()); err != nil {
+		if err := f.save(id, record()); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A Wish is what the plan assigns to one elastic job.
-type Wish struct {
+// A wish is what the plan assigns to one elastic job.
+type wish struct {
 	Placement  cluster.Placement // where the job should run; none: nowhere
 	Generation int
 	Noticed    time.Time // when the running program was asked to stop; zero: it was not
@@ -35,7 +35,7 @@ func (t *times) signed(m client.Mark) client.Mark {
 
 // steps returns the next commands for elastic jobs: at most one change of state per job, stops first. A job without a
 // planned placement is held. A job starts once its GPUs are free.
-func steps(o *Observation, wishes map[client.ID]Wish, t times) []step {
+func steps(o *Observation, wishes map[client.ID]wish, t times) []step {
 	free := o.Free()
 	var stops, starts []step
 	for i := range o.Jobs {
@@ -45,7 +45,7 @@ func steps(o *Observation, wishes map[client.ID]Wish, t times) []step {
 		case !j.Takes():
 			stops = append(stops, undo(j)...)
 		case !known:
-			if j.Elastic() && j.Waits() && !j.Holds() && !j.IsHeld() {
+			if j.elastic() && j.Waits() && !j.Holds() && !j.IsHeld() {
 				stops = append(stops, hold(j, t)...)
 			}
 		case j.Holds():
@@ -70,13 +70,13 @@ func hold(j *Job, t times) []step {
 	}
 	m := t.signed(j.Mark)
 	m.Held, m.Stopping, m.Silent = true, false, false
-	return []step{{j.ID, Update, []client.Field{adminComment(m)}, h.Why}, h}
+	return []step{{j.ID, update, []client.Field{adminComment(m)}, h.Why}, h}
 }
 
-func whileRunning(o *Observation, j *Job, w *Wish, t times) []step {
+func whileRunning(o *Observation, j *Job, w *wish, t times) []step {
 	m := t.signed(j.Mark)
 	switch {
-	case !j.Running():
+	case !j.running():
 		return nil // it is ending
 	case !m.Stopping && j.Placement.SameGPUs(w.Placement):
 		if !m.Held && j.Mark.Epoch == t.Epoch && m.Silent == w.Silent {
@@ -87,17 +87,17 @@ func whileRunning(o *Observation, j *Job, w *Wish, t times) []step {
 			why = "its program sends no messages"
 		}
 		m.Held, m.Silent = false, w.Silent
-		return []step{{j.ID, Update, []client.Field{adminComment(m)}, why}} // a newer scheduler marks each job
+		return []step{{j.ID, update, []client.Field{adminComment(m)}, why}} // a newer scheduler marks each job
 	case !m.Stopping:
 		m.Held, m.Stopping, m.Silent = true, true, false
 		return []step{
-			{j.ID, Update, []client.Field{adminComment(m)}, "the plan gives it " + nodes(w.Placement)},
-			{j.ID, Notice, nil, "the plan gives it " + nodes(w.Placement)},
+			{j.ID, update, []client.Field{adminComment(m)}, "the plan gives it " + nodes(w.Placement)},
+			{j.ID, notice, nil, "the plan gives it " + nodes(w.Placement)},
 		}
 	case w.Noticed.IsZero():
-		return []step{{j.ID, Notice, nil, "the plan gives it " + nodes(w.Placement)}}
+		return []step{{j.ID, notice, nil, "the plan gives it " + nodes(w.Placement)}}
 	case o.At.Sub(w.Noticed) >= t.Grace:
-		return []step{{j.ID, Requeuehold, nil, fmt.Sprintf("it did not stop within %v of its notice", t.Grace)}}
+		return []step{{j.ID, requeuehold, nil, fmt.Sprintf("it did not stop within %v of its notice", t.Grace)}}
 	}
 	return nil
 }
@@ -106,7 +106,7 @@ func whileRunning(o *Observation, j *Job, w *Wish, t times) []step {
 // credential revoked". Source: observed, Slurm 22.05.
 const delay = "now+2"
 
-func start(j *Job, w *Wish, t times) []step {
+func start(j *Job, w *wish, t times) []step {
 	n := strconv.Itoa(len(w.Placement))
 	m := t.signed(client.Mark{Ordered: j.Mark.Ordered, Nice: j.Mark.Nice, Held: true, Generation: w.Generation})
 	fields := []client.Field{
@@ -119,7 +119,7 @@ func start(j *Job, w *Wish, t times) []step {
 		adminComment(m),
 	}
 	why := "the plan gives it " + nodes(w.Placement)
-	return []step{{j.ID, Update, fields, why}, {j.ID, Release, nil, why}}
+	return []step{{j.ID, update, fields, why}, {j.ID, Release, nil, why}}
 }
 
 func tres(j *Job, p cluster.Placement) string {

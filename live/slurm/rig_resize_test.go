@@ -96,7 +96,7 @@ func (th *theatre) check(ctx context.Context) {
 // lead starts a scheduler.
 func (th *theatre) lead() {
 	c := config()
-	c.Partition, c.Mode, c.Policy, c.Settings = "all", Resize, "afs", map[string]string{"steady": "false"}
+	c.Partition, c.Mode, c.Policy, c.Settings = "all", resize, "afs", map[string]string{"steady": "false"}
 	c.Round, c.Poll, c.Grace, c.Commands = 2*time.Second, time.Second, 10*time.Second, 1000
 	th.with(c)
 	s := &Service{Slurm: th.Client(), Tool: "test", Log: slog.New(slog.NewTextHandler(th.t.Output(), nil)), Read: func() (*Config, error) { return c, nil }}

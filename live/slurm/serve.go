@@ -30,7 +30,7 @@ func (s *Service) Run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if mode, _ := c.mode(); mode == Resize {
+		if mode, _ := c.mode(); mode == resize {
 			err = s.resize(ctx, c)
 		} else {
 			err = s.order(ctx)
@@ -48,10 +48,10 @@ func (s *Service) order(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return s.until(ctx, &r.now, func(m Mode) bool { return m != Resize }, r.Run)
+	return s.until(ctx, &r.now, func(m mode) bool { return m != resize }, r.Run)
 }
 
-func (s *Service) until(ctx context.Context, c *Config, own func(Mode) bool, run func(context.Context) error) error {
+func (s *Service) until(ctx context.Context, c *Config, own func(mode) bool, run func(context.Context) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	watched := make(chan struct{})
@@ -69,7 +69,7 @@ func (s *Service) until(ctx context.Context, c *Config, own func(Mode) bool, run
 	return err
 }
 
-func (s *Service) watch(ctx context.Context, every time.Duration, own func(Mode) bool, cancel context.CancelCauseFunc) {
+func (s *Service) watch(ctx context.Context, every time.Duration, own func(mode) bool, cancel context.CancelCauseFunc) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for {
@@ -91,8 +91,8 @@ func (s *Service) watch(ctx context.Context, every time.Duration, own func(Mode)
 }
 
 func (s *Service) resize(ctx context.Context, c *Config) error {
-	err := s.until(ctx, c, func(m Mode) bool { return m == Resize }, func(ctx context.Context) error { return s.drive(ctx, c) })
-	if errors.Is(err, ErrOvertaken) {
+	err := s.until(ctx, c, func(m mode) bool { return m == resize }, func(ctx context.Context) error { return s.drive(ctx, c) })
+	if errors.Is(err, errOvertaken) {
 		return err
 	}
 	soon, cancel := context.WithTimeout(context.WithoutCancel(ctx), leave)
@@ -140,7 +140,7 @@ func (s *Service) run(ctx context.Context, c *Config, w *Backend, d *driver.Driv
 	if !c.serves() {
 		return d.Run(ctx)
 	}
-	api, err := newAPI(c, w.Agents(), s.Log)
+	api, err := newAPI(c, w.agents(), s.Log)
 	if err != nil {
 		return fmt.Errorf("agents: %w", err)
 	}

@@ -75,7 +75,7 @@ func TestSilence_from_the_start(t *testing.T) {
 		if len(silent) != 1 || silent[0] != 1 || l.said("sends no messages") != 1 || l.said("job=1 user=ann") != 1 || told["1"] != nil {
 			t.Errorf("after an hour: %v silent, told %v, want that 1 is, once, and that it stays elastic\n%s", silent, told, l.log.String())
 		}
-		if _, err := l.Agents().Hello(t.Context(), "1", hello(1, 2, nil)); err != nil {
+		if _, err := l.agents().Hello(t.Context(), "1", hello(1, 2, nil)); err != nil {
 			t.Fatal(err)
 		}
 		if _, silent := l.after(t, time.Second); silent != nil || l.said("sends messages again") != 1 {
@@ -88,7 +88,7 @@ func TestSilence_from_the_start(t *testing.T) {
 func TestSilence_after_words(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := listening(t, "/shared/a")
-		if _, err := l.Agents().Hello(t.Context(), "1", hello(1, 2, nil)); err != nil {
+		if _, err := l.agents().Hello(t.Context(), "1", hello(1, 2, nil)); err != nil {
 			t.Fatal(err)
 		}
 		for range 30 { // it reports
@@ -96,7 +96,7 @@ func TestSilence_after_words(t *testing.T) {
 			if spec := told["1"]; silent != nil || spec != nil && spec.Adaptivity&job.GPUCount == 0 {
 				t.Fatalf("it speaks: %v silent, told %v", silent, told)
 			}
-			if _, err := l.Agents().Report(t.Context(), "1", report(1, 64)); err != nil {
+			if _, err := l.agents().Report(t.Context(), "1", report(1, 64)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -104,7 +104,7 @@ func TestSilence_after_words(t *testing.T) {
 		if spec := told["1"]; len(silent) != 1 || spec == nil || spec.Adaptivity&job.GPUCount != 0 || spec.GPUs != 2 {
 			t.Errorf("silent for 11 minutes: %v silent, told %+v, want that it keeps 2 GPUs", silent, spec)
 		}
-		if _, err := l.Agents().Report(t.Context(), "1", report(1, 128)); err != nil {
+		if _, err := l.agents().Report(t.Context(), "1", report(1, 128)); err != nil {
 			t.Fatal(err)
 		}
 		told, silent = l.after(t, time.Second)
@@ -181,7 +181,7 @@ func TestSilence_starts_until_hello(t *testing.T) {
 			if says {
 				time.Sleep(time.Second)
 				unheard(t, w)
-				_, err = w.Agents().Hello(t.Context(), jobID(id), hello(1, 2, nil))
+				_, err = w.agents().Hello(t.Context(), jobID(id), hello(1, 2, nil))
 			} else {
 				time.Sleep(helloWithin - time.Second)
 				unheard(t, w)
@@ -220,7 +220,7 @@ func TestSilence_planned_starts_until_hello(t *testing.T) {
 			unheard(t, w)
 		}
 		unheard(t, w)
-		if _, err := w.Agents().Hello(t.Context(), jobID(id), hello(s.Job(id).Restarts+1, 2, nil)); err != nil {
+		if _, err := w.agents().Hello(t.Context(), jobID(id), hello(s.Job(id).Restarts+1, 2, nil)); err != nil {
 			t.Fatal(err)
 		}
 		if _, reported := heard(w); len(reported) != 1 {

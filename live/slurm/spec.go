@@ -8,14 +8,14 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Restart is the assumed duration of a restart, until one has been measured.
-const Restart = time.Minute
+// restart is the assumed duration of a restart, until one has been measured.
+const restart = time.Minute
 
 func jobID(id client.ID) job.ID { return job.ID(id.String()) }
 
-// Spec returns the job's specification for the scheduler. It assumes that the job runs for its time limit: an elastic
+// spec returns the job's specification for the scheduler. It assumes that the job runs for its time limit: an elastic
 // job on its minimum of GPUs, and proportionally shorter on more.
-func (j *Job) Spec() *job.Spec {
+func (j *Job) spec() *job.Spec {
 	s := &job.Spec{
 		ID: jobID(j.ID), Name: j.Name, User: j.User, Queue: j.Partition, Class: j.Class, GPUs: Wants(j.Job),
 	}
@@ -23,20 +23,20 @@ func (j *Job) Spec() *job.Spec {
 	if !j.Unlimited {
 		s.Target = j.Limit.Seconds()
 	}
-	if j.Elastic() {
+	if j.elastic() {
 		s.GPUTypes, s.GPUs, s.MinGPUs, s.MaxGPUs = j.GPUTypes(), j.Min, j.Min, j.Max
-		s.Adaptivity, s.RestartOverhead = job.GPUCount|job.AnyGPUType, Restart
+		s.Adaptivity, s.RestartOverhead = job.GPUCount|job.AnyGPUType, restart
 		return s
 	}
 	if t := typeOf(&j.Job); t != "" {
-		s.GPUTypes = []cluster.GPUType{GPUType(t)}
+		s.GPUTypes = []cluster.GPUType{gpuType(t)}
 	}
 	s.MinGPUs, s.MaxGPUs, s.NonPreemptive = s.GPUs, s.GPUs, true
 	return s
 }
 
-// Elastic reports whether the job can be resized.
-func (j *Job) Elastic() bool { return j.Takes() && j.Part == client.Elastic }
+// elastic reports whether the job can be resized.
+func (j *Job) elastic() bool { return j.Takes() && j.Part == client.Elastic }
 
 // Status returns the job's status at a time.
 func (j *Job) Status(at time.Time) job.Status {
@@ -53,7 +53,7 @@ func (j *Job) Status(at time.Time) job.Status {
 	} else {
 		st.FirstStarted = at
 	}
-	if !j.Elastic() {
+	if !j.elastic() {
 		st.Progress, st.Reported = at.Sub(st.Since).Seconds(), at
 	}
 	return st

@@ -11,11 +11,11 @@ type verb uint8
 
 // The verbs.
 const (
-	Update verb = iota // changes settings
+	update verb = iota // changes settings
 	Hold
 	Release // lets a held job start
-	Requeuehold
-	Notice
+	requeuehold
+	notice
 )
 
 var verbNames = [...]string{"update", "hold", "release", "requeuehold", "notice"}
@@ -38,8 +38,8 @@ func (s *step) String() string {
 	return strings.Join(words, " ")
 }
 
-// Commands are the commands that a Writer sends to Slurm.
-type Commands interface {
+// commands are the commands that a Writer sends to Slurm.
+type commands interface {
 	// Update changes settings of a job, all in one request.
 	Update(ctx context.Context, id client.ID, fields ...client.Field) error
 	// Hold, Release, Requeuehold and Signal work as in scontrol and scancel.
@@ -49,20 +49,20 @@ type Commands interface {
 	Signal(ctx context.Context, id client.ID, name string, to client.Target) error
 }
 
-// NoticeSignal is the signal that asks a job to save a checkpoint and to stop.
-const NoticeSignal = "USR1"
+// noticeSignal is the signal that asks a job to save a checkpoint and to stop.
+const noticeSignal = "USR1"
 
-func (s *step) carry(ctx context.Context, to Commands) error {
+func (s *step) carry(ctx context.Context, to commands) error {
 	switch s.Verb {
-	case Update:
+	case update:
 		return to.Update(ctx, s.Job, s.Settings...)
 	case Hold:
 		return to.Hold(ctx, s.Job)
 	case Release:
 		return to.Release(ctx, s.Job)
-	case Requeuehold:
+	case requeuehold:
 		return to.Requeuehold(ctx, s.Job)
 	default:
-		return to.Signal(ctx, s.Job, NoticeSignal, client.Batch)
+		return to.Signal(ctx, s.Job, noticeSignal, client.Batch)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // A Writer sends commands to Slurm, at most PerMinute a minute, and repeats refused ones after a pause. It is safe for
 // concurrent use.
 type Writer struct {
-	Slurm Commands
+	Slurm commands
 	// PerMinute is the limit of commands per minute.
 	PerMinute int
 	// Dry logs commands instead of sending them.
@@ -48,16 +48,16 @@ type refusal struct {
 
 // Tries is the number of attempts for a refused step. Pauses start at firstPause and double.
 const (
-	// Tries is the number of attempts for a step that Slurm refuses. The pauses between them start at firstPause and
+	// tries is the number of attempts for a step that Slurm refuses. The pauses between them start at firstPause and
 	// double.
-	Tries      = 5
+	tries      = 5
 	firstPause = 30 * time.Second
 )
 
 // Reasons for which a step is not sent.
 var (
-	ErrBusy    = errors.New("the limit of commands per minute is reached")
-	ErrRefused = errors.New("refused by Slurm")
+	errBusy    = errors.New("the limit of commands per minute is reached")
+	errRefused = errors.New("refused by Slurm")
 )
 
 // Do sends Slurm the commands of one step, a change of one job. It returns ErrBusy at the limit per minute, and
@@ -88,13 +88,13 @@ func (w *Writer) admit(k key) error {
 	defer w.mu.Unlock()
 	now := time.Now()
 	if r := w.refused[k]; r != nil && (r.GaveUp || now.Before(r.Again)) {
-		return fmt.Errorf("%w: %s", ErrRefused, r.Message)
+		return fmt.Errorf("%w: %s", errRefused, r.Message)
 	}
 	for len(w.recent) > 0 && now.Sub(w.recent[0]) >= time.Minute {
 		w.recent = w.recent[1:]
 	}
 	if len(w.recent) >= w.PerMinute {
-		return ErrBusy
+		return errBusy
 	}
 	w.recent = append(w.recent, now)
 	return nil
@@ -118,11 +118,11 @@ func (w *Writer) reject(k key, err error) error {
 		w.refused[k] = r
 	}
 	r.Message, r.Times, r.Again = err.Error(), r.Times+1, time.Now().Add(firstPause<<r.Times)
-	r.GaveUp = r.Times >= Tries
+	r.GaveUp = r.Times >= tries
 	if r.Times == 1 || r.GaveUp {
 		w.Log.Warn("Slurm refused a command", "command", k.command, "message", r.Message, "times", r.Times, "given up", r.GaveUp)
 	}
-	return fmt.Errorf("%w: %w", ErrRefused, err)
+	return fmt.Errorf("%w: %w", errRefused, err)
 }
 
 // Forget deletes the stored refusals of jobs for which keep returns false.

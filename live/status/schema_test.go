@@ -24,7 +24,7 @@ func TestSchema(t *testing.T) {
 	schema := map[string]any{
 		"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "https://oxgang.dev/schemas/status.schema.json",
 		"title":       "Oxgang status: what a scheduler does at one time",
-		"description": "Version " + Version + ". Written by -o json of jobs, top, kubectl jobs, kubectl top and slurm observe, and read by the page. Timeline is the past of the jobs, which the page reads from /api/timeline. package live/status describes the fields. New fields may come in the same version.",
+		"description": "Version " + version + ". Written by -o json of jobs, top, kubectl jobs, kubectl top and slurm observe, and read by the page. Timeline is the past of the jobs, which the page reads from /api/timeline. package live/status describes the fields. New fields may come in the same version.",
 		"$ref":        "#/$defs/Status", "$defs": defs,
 	}
 	want, err := json.MarshalIndent(schema, "", "  ")

@@ -11,25 +11,25 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Version is the version of the status document. It increases if a field is removed or gets another meaning, but not
+// version is the version of the status document. It increases if a field is removed or gets another meaning, but not
 // for new fields.
-const Version = "oxgang.dev/status/v1"
+const version = "oxgang.dev/status/v1"
 
-// A Backend is the kind of system whose status the document has, such as Slurm.
-type Backend string
+// A backend is the kind of system whose status the document has, such as Slurm.
+type backend string
 
 // The backends.
 const (
-	Journal    Backend = "journal"
-	Machine    Backend = "machine"
-	Kubernetes Backend = "kubernetes"
-	Slurm      Backend = "slurm"
+	Journal    backend = "journal"
+	Machine    backend = "machine"
+	Kubernetes backend = "kubernetes"
+	Slurm      backend = "slurm"
 )
 
 // A Status is the state of a scheduler at one time.
 type Status struct {
 	Version string    `json:"version"`
-	Backend Backend   `json:"backend"`
+	Backend backend   `json:"backend"`
 	Title   string    `json:"title"` // of the machine, the cluster or the journal
 	At      time.Time `json:"at"`
 	Policy  string    `json:"policy"`           // one for each queue
@@ -261,7 +261,7 @@ func (s *Status) Job(id job.ID) *Job {
 
 // Fill sets the version and the brief reasons of jobs, and replaces nil lists by empty ones.
 func (s *Status) Fill() {
-	s.Version = Version
+	s.Version = version
 	for i := range s.Jobs {
 		if j := &s.Jobs[i]; j.Brief == "" && j.Sentence != "" {
 			j.Brief = j.brief()

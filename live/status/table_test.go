@@ -66,7 +66,7 @@ func TestWarnings_of_a_silent_scheduler(t *testing.T) {
 // What somebody wrote into an object moves no cursor and makes no line, in the text of a job and in tables.
 func TestTexts_are_printable(t *testing.T) {
 	const hostile = "x\x1b[2J\r\nstart    now\u202e"
-	for _, backend := range []Backend{Machine, Kubernetes, Slurm} {
+	for _, backend := range []backend{Machine, Kubernetes, Slurm} {
 		s := Status{
 			Backend: backend, At: now, Attention: []string{hostile}, Queues: []Queue{{Name: hostile, Message: hostile}},
 			Jobs:  []Job{{ID: "a/b", Name: hostile, Kind: hostile, Phase: "waiting", Reason: hostile, Sentence: hostile, Unblock: hostile}},

@@ -45,15 +45,15 @@ const (
 	Shrunk    What = "shrunk"
 	Moved     What = "moved"
 	Preempted What = "preempted"
-	Lost      What = "lost" // a failure took its GPUs
+	lost      What = "lost" // a failure took its GPUs
 	Done      What = "done"
 	Failed    What = "failed"
-	Cancelled What = "cancelled"
+	cancelled What = "cancelled"
 	Ended     What = "ended" // the outcome is unknown
 )
 
 // Ends reports whether a step of this kind ends the job.
-func (w What) Ends() bool { return w == Done || w == Failed || w == Cancelled || w == Ended }
+func (w What) Ends() bool { return w == Done || w == Failed || w == cancelled || w == Ended }
 
 // The kinds of changes of nodes.
 const (

@@ -69,8 +69,8 @@ func TestSupervisorDies(t *testing.T) {
 				t.Fatalf("%d processes are left after a sweep", n)
 			}
 			if s > stepLocked {
-				if err := Start(b.exe, b.dir, b.launch); !errors.Is(err, ErrBegun) {
-					t.Errorf("starting it again: %v, want %v", err, ErrBegun)
+				if err := Start(b.exe, b.dir, b.launch); !errors.Is(err, errBegun) {
+					t.Errorf("starting it again: %v, want %v", err, errBegun)
 				}
 			}
 			next := b.next()
@@ -124,8 +124,8 @@ func TestStartAtOnce(t *testing.T) {
 	for _, err := range errs {
 		if err == nil {
 			begun++
-		} else if !errors.Is(err, ErrBegun) {
-			t.Errorf("error %v, want %v", err, ErrBegun)
+		} else if !errors.Is(err, errBegun) {
+			t.Errorf("error %v, want %v", err, errBegun)
 		}
 	}
 	if begun != 1 {
@@ -142,7 +142,7 @@ func TestStartAtOnce(t *testing.T) {
 	b.stop(0)
 	b.end()
 	b.until("the lock to fall", func() bool { held, err := held(b.dir); return err == nil && !held })
-	if out, err := exec.Command(b.exe[0], "keeper", b.dir).CombinedOutput(); err == nil || !strings.Contains(string(out), ErrBegun.Error()) {
+	if out, err := exec.Command(b.exe[0], "keeper", b.dir).CombinedOutput(); err == nil || !strings.Contains(string(out), errBegun.Error()) {
 		t.Errorf("a supervisor after the end said %q, %v; want that it has begun before", out, err)
 	}
 }

@@ -169,7 +169,7 @@ func (sv *supervisor) open() error {
 	}
 	sv.rec = record{Version: recordVersion, Phase: Starting, Supervisor: self.process}
 	for range sv.launch.Workers {
-		sv.rec.Exits = append(sv.rec.Exits, Exit{Code: NotStarted})
+		sv.rec.Exits = append(sv.rec.Exits, Exit{Code: notStarted})
 	}
 	if err := sv.write(); err != nil {
 		return err

@@ -93,7 +93,7 @@ func closeAny(f *os.File) error {
 func unbegun(dir string) error {
 	r, err := readRecord(dir)
 	if r != nil || err != nil {
-		return errors.Join(ErrBegun, err)
+		return errors.Join(errBegun, err)
 	}
 	return nil
 }

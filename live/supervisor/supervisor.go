@@ -36,12 +36,12 @@ const (
 // sysexits.h.
 const TempFail = 75
 
-// NotStarted is the exit code of a worker that could not be started; State.Detail has the reason. It is the shell's
+// notStarted is the exit code of a worker that could not be started; State.Detail has the reason. It is the shell's
 // code for "command not found".
-const NotStarted = 127
+const notStarted = 127
 
-// ErrBegun is returned if this start of the job has already begun.
-var ErrBegun = errors.New("the generation has begun before")
+// errBegun is returned if this start of the job has already begun.
+var errBegun = errors.New("the generation has begun before")
 
 // A Launch tells a supervisor how to make one start of a job.
 type Launch struct {

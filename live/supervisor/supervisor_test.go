@@ -230,7 +230,7 @@ func TestCannotStart(t *testing.T) {
 			if !strings.Contains(s.Detail, tt.detail) {
 				t.Errorf("detail %q, want %q", s.Detail, tt.detail)
 			}
-			if diff := cmp.Diff([]Exit{{Code: NotStarted}, {Code: NotStarted}}, s.Workers); diff != "" {
+			if diff := cmp.Diff([]Exit{{Code: notStarted}, {Code: notStarted}}, s.Workers); diff != "" {
 				t.Errorf("exits (-want +got):\n%s", diff)
 			}
 		})
@@ -241,7 +241,7 @@ func TestCannotStart(t *testing.T) {
 		b.launch.Grace = 0
 		b.launch.Workers[1].Env = []string{"PATH=/no/such"}
 		b.start()
-		if s := b.end(); s.Workers[0].OK() || s.Workers[1].Code != NotStarted || s.Detail != "worker 1: sh: executable file not found in $PATH" {
+		if s := b.end(); s.Workers[0].OK() || s.Workers[1].Code != notStarted || s.Detail != "worker 1: sh: executable file not found in $PATH" {
 			t.Errorf("got %+v, want worker 0 stopped and worker 1 not started", s)
 		}
 	})

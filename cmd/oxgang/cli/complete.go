@@ -12,11 +12,11 @@ import (
 
 // Complete makes the shell suggest names as values of a flag.
 func Complete(cmd *cobra.Command, flag string, names []string) {
-	CompleteList(cmd, flag, names, false)
+	completeList(cmd, flag, names, false)
 }
 
-// CompleteList is Complete for a flag that takes a comma-separated list if list is true.
-func CompleteList(cmd *cobra.Command, flag string, names []string, list bool) {
+// completeList is Complete for a flag that takes a comma-separated list if list is true.
+func completeList(cmd *cobra.Command, flag string, names []string, list bool) {
 	CompleteLater(cmd, flag, func() []string { return names }, list)
 }
 

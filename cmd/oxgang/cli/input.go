@@ -99,23 +99,23 @@ func partsOf(file string) []string {
 	return parts
 }
 
-func openParts(ctx context.Context, parts []string) (*JournalFile, error) {
+func openParts(ctx context.Context, parts []string) (*journalFile, error) {
 	f, err := driver.OpenJournal(func(f *os.File) io.ReaderAt { return interruptible{ctx, f} }, parts...)
 	if err != nil {
 		return nil, fmt.Errorf("%s and later parts: %w", parts[0], err)
 	}
-	return &JournalFile{f.File, f}, nil
+	return &journalFile{f.File, f}, nil
 }
 
-// A JournalFile is an open journal.
-type JournalFile struct {
+// A journalFile is an open journal.
+type journalFile struct {
 	*journal.File
 	io.Closer
 }
 
 // OpenJournalFile opens a journal with all its existing parts. Reads fail after ctx has ended. Standard input ("-") and
 // pipes are read into memory.
-func OpenJournalFile(ctx context.Context, name string) (*JournalFile, error) {
+func OpenJournalFile(ctx context.Context, name string) (*journalFile, error) {
 	if parts := partsOf(name); len(parts) > 1 {
 		return openParts(ctx, parts)
 	}
@@ -127,7 +127,7 @@ func OpenJournalFile(ctx context.Context, name string) (*JournalFile, error) {
 	if err == nil {
 		var j *journal.File
 		if j, err = journal.OpenFile(src, size); err == nil {
-			return &JournalFile{j, f}, nil
+			return &journalFile{j, f}, nil
 		}
 	}
 	_ = f.Close() // the first error is more useful

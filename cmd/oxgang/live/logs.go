@@ -88,8 +88,8 @@ func keepFlag(cmd *cobra.Command, texts *[]string) {
 	cmd.Flags().StringArrayVar(texts, "keep", nil, "retention of logs, checkpoints, journals or reports, by age and size, such as logs=30d,1GiB; ever for no limit")
 }
 
-// ParseKeep parses limits such as "logs=30d,1GiB", "journals=2GB" and "checkpoints=ever".
-func ParseKeep(texts []string) (statedir.Limits, error) {
+// parseKeep parses limits such as "logs=30d,1GiB", "journals=2GB" and "checkpoints=ever".
+func parseKeep(texts []string) (statedir.Limits, error) {
 	all := statedir.Limits{}
 	for _, text := range texts {
 		category, value, _ := strings.Cut(text, "=")

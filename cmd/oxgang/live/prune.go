@@ -32,7 +32,7 @@ categories in --keep are pruned.`,
   oxgang prune --keep logs=7d,200MiB --keep checkpoints=90d`,
 	}
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		keep, err := ParseKeep(texts)
+		keep, err := parseKeep(texts)
 		if err != nil {
 			return cli.Usage(err)
 		}

@@ -67,7 +67,7 @@ jobs continue without it; the next start with the same state directory takes the
 }
 
 func setKeep(o *serve.Options, texts []string) error {
-	keep, err := ParseKeep(texts)
+	keep, err := parseKeep(texts)
 	o.Keep = o.Keep.With(keep)
 	return err
 }

@@ -21,17 +21,17 @@ import (
 type podChanges map[*jobstate.Job][]jobadapter.Fitting
 
 // Requests shrink at once. Nodes with shrinking requests lose their room in r.
-func (w *Planner) podChanges(s *observe.Observation, r room, now time.Time) (podChanges, []Note) {
+func (w *Planner) podChanges(s *observe.Observation, r room, now time.Time) (podChanges, []note) {
 	all := make(podChanges)
 	var growing []*jobstate.Job
-	var notes []Note
+	var notes []note
 	if w.Options.Mode() != v1alpha1.Resize {
 		return all, nil // running jobs must not change
 	}
 	for _, e := range w.table.Order {
 		changes, fit := w.unfit(e, now)
 		if fit != nil {
-			notes = append(notes, Note{Job: e, Fit: fit})
+			notes = append(notes, note{Job: e, Fit: fit})
 		}
 		if len(changes) == 0 {
 			continue
@@ -59,7 +59,7 @@ func (w *Planner) unfit(e *jobstate.Job, at time.Time) ([]jobadapter.Fitting, *j
 	if e.Stale() || e.Trouble != "" || !e.Started() || !e.Running() || e.Parsed.Kueue || at.Before(e.Fit.NotBefore) {
 		return nil, nil
 	}
-	to := w.ToGrant(e)
+	to := w.toGrant(e)
 	now := jobstate.Compared{Generation: to.Generation, Cpus: to.CPUs, Memory: to.Memory, Pods: len(e.Pods)}
 	for _, p := range e.Pods {
 		now.Newest = max(now.Newest, observe.Version(p))
@@ -168,7 +168,7 @@ func (w *Planner) spare(s *observe.Observation) freeByNode {
 			asks[on] = inventory.Sum(asks[on], inventory.Request(&p.Spec, corev1.ResourceName(w.Options.Nodes.GPUResource)))
 		}
 		if e.Started() {
-			g := w.ToGrant(e)
+			g := w.toGrant(e)
 			for _, share := range e.Held.Placement {
 				n := e.WorkersOn(share.GPUs)
 				asks[string(share.Node)] = inventory.Most(asks[string(share.Node)], cluster.Resources{CPUs: g.CPUs * float64(n), Memory: g.Memory * int64(n)})

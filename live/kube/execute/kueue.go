@@ -36,7 +36,7 @@ func (w *Planner) deactivating(e *jobstate.Job) *Step {
 }
 
 func (w *Planner) readmitting(e *jobstate.Job) *Step {
-	o, g := e.Object, w.ToStart(e)
+	o, g := e.Object, w.toStart(e)
 	return &Step{e, start, func(ctx context.Context) error {
 		seen, err := o.Unpack()
 		if err != nil {
@@ -72,7 +72,7 @@ func isTrue(o *object, condition string) bool {
 }
 
 func (w *Planner) returning(e *jobstate.Job) *Step {
-	o, g := e.Object, w.ToGrant(e)
+	o, g := e.Object, w.toGrant(e)
 	return &Step{e, start, func(ctx context.Context) error {
 		seen, err := o.Unpack()
 		if err != nil {

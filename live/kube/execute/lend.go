@@ -50,7 +50,7 @@ func (ns *Nodes) Transfers(s *observe.Observation) []Transfer {
 	if !ns.Options.Acts() || time.Now().Before(ns.Loans.NotBefore) || len(ns.Writer.Unseen) > 0 {
 		return nil
 	}
-	on := ns.OnLoan()
+	on := ns.onLoan()
 	var all []Transfer
 	for i := range s.Lender.Servers {
 		n := &s.Lender.Servers[i]

@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A LoanState is the state of a lender's nodes. The nodes on loan are the committed Plan's loans, except Back.
-type LoanState struct {
+// A loanState is the state of a lender's nodes. The nodes on loan are the committed Plan's loans, except Back.
+type loanState struct {
 	pools     []inventory.Pool
 	Published []cluster.Loan
 	Back      map[cluster.NodeID]bool     // nodes that leave the next plan
@@ -25,12 +25,12 @@ type LoanState struct {
 }
 
 // NewLoans returns a state without loans.
-func NewLoans() LoanState {
-	return LoanState{Back: make(map[cluster.NodeID]bool), rest: make(map[cluster.Group]time.Time)}
+func NewLoans() loanState {
+	return loanState{Back: make(map[cluster.NodeID]bool), rest: make(map[cluster.Group]time.Time)}
 }
 
-// OnLoan maps the nodes on loan to their groups.
-func (ns *Nodes) OnLoan() map[cluster.NodeID]cluster.Group {
+// onLoan maps the nodes on loan to their groups.
+func (ns *Nodes) onLoan() map[cluster.NodeID]cluster.Group {
 	all := make(map[cluster.NodeID]cluster.Group, len(ns.Table.Plan.Spec.Loans))
 	for _, l := range ns.Table.Plan.Spec.Loans {
 		if id := cluster.NodeID(l.Name); !ns.Loans.Back[id] {
@@ -42,7 +42,7 @@ func (ns *Nodes) OnLoan() map[cluster.NodeID]cluster.Group {
 
 // Usable returns the nodes for jobs: the queue's own, and those marked as lent to it.
 func (ns *Nodes) Usable(s *observe.Observation) []cluster.Node {
-	on := ns.OnLoan()
+	on := ns.onLoan()
 	all := make([]cluster.Node, 0, len(s.Nodes))
 	for _, n := range s.Nodes {
 		if n.Tenure == cluster.Loaned {
@@ -72,11 +72,11 @@ func (ns *Nodes) Review(s *observe.Observation) {
 }
 
 func (ns *Nodes) count(s *observe.Observation) {
-	ns.Loans.pools = s.Lender.Pools(ns.OnLoan(), ns.Options.Headroom())
+	ns.Loans.pools = s.Lender.Pools(ns.onLoan(), ns.Options.Headroom())
 	ns.Loans.remember()
 }
 
-func (l *LoanState) pause(now time.Time, grace time.Duration) {
+func (l *loanState) pause(now time.Time, grace time.Duration) {
 	for i := range l.pools {
 		p := &l.pools[i]
 		if p.Reclaim > 0 {
@@ -88,7 +88,7 @@ func (l *LoanState) pause(now time.Time, grace time.Duration) {
 	}
 }
 
-func (l *LoanState) remember() {
+func (l *loanState) remember() {
 	asked := make(map[types.UID]time.Time)
 	for i := range l.pools {
 		for _, pods := range l.pools[i].Asked {
@@ -117,7 +117,7 @@ func (ns *Nodes) due(pods []types.UID) time.Time {
 func (ns *Nodes) giveBackUnused(s *observe.Observation) {
 	servers := s.Lender.ByID()
 	held := ns.held()
-	for id := range ns.OnLoan() {
+	for id := range ns.onLoan() {
 		n := servers[id]
 		if n == nil || !held[id] && (!n.Open || n.Theirs > 0) {
 			ns.Loans.Back[id] = true
@@ -152,7 +152,7 @@ func (ns *Nodes) seize(now time.Time) bool {
 }
 
 func (ns *Nodes) reclaim(g cluster.Group, due time.Time) {
-	on, held := ns.OnLoan(), ns.held()
+	on, held := ns.onLoan(), ns.held()
 	maps.DeleteFunc(on, func(_ cluster.NodeID, of cluster.Group) bool { return of != g })
 	all := slices.Sorted(maps.Keys(on))
 	if len(all) == 0 {

@@ -23,15 +23,15 @@ type Step struct {
 	Do   func(context.Context) error
 }
 
-// A Note is a change of a job's stored state that planning its steps requires.
-type Note struct {
+// A note is a change of a job's stored state that planning its steps requires.
+type note struct {
 	Job     *jobstate.Job
 	Retried bool
 	Fit     *jobstate.Fit // nil: unchanged
 }
 
 // Apply makes the change. The caller must hold the lock of the job table.
-func (n *Note) Apply() {
+func (n *note) Apply() {
 	if n.Retried {
 		n.Job.Trouble = ""
 	}
@@ -42,7 +42,7 @@ func (n *Note) Apply() {
 
 // Steps returns the possible steps, at most one per job: all stops, starts with free GPUs in order of submission, and
 // changes of pods' requests. notes are changes of the jobs' stored state.
-func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, notes []Note) {
+func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, notes []note) {
 	if !w.Options.Acts() {
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, no
 	changes, notes := w.podChanges(s, r, now)
 	for _, e := range w.table.Order {
 		if !e.Stale() && e.Trouble != "" && !now.Before(e.NotBefore) {
-			notes = append(notes, Note{Job: e, Retried: true})
+			notes = append(notes, note{Job: e, Retried: true})
 		}
 		_, do := e.Look(now)
 		st := w.step(s, e, do, r, now)
@@ -160,7 +160,7 @@ func (w *Planner) starting(e *jobstate.Job) *Step {
 	if e.Parsed.Kueue {
 		return w.readmitting(e)
 	}
-	g := w.ToStart(e)
+	g := w.toStart(e)
 	return w.rewriting(e, start, func(o *object) error { return e.Adapter.Start(o, &g) })
 }
 
@@ -170,27 +170,27 @@ func (w *Planner) fencing(e *jobstate.Job) *Step {
 }
 
 func (w *Planner) resizing(e *jobstate.Job) *Step {
-	g := w.ToGrant(e)
+	g := w.toGrant(e)
 	return w.rewriting(e, "resize", func(o *object) error { return e.Adapter.Resize(o, &g) })
 }
 
 func (w *Planner) closing(e *jobstate.Job, workers int) *Step {
-	g := w.ToGrant(e)
+	g := w.toGrant(e)
 	g.Workers = workers
 	return w.rewriting(e, "end", func(o *object) error { return e.Adapter.Resize(o, &g) })
 }
 
-// ToStart returns what a starting job gets. If its first workers have succeeded, it gets only these, and so completes.
-func (w *Planner) ToStart(e *jobstate.Job) jobadapter.Grant {
-	g := w.ToGrant(e)
+// toStart returns what a starting job gets. If its first workers have succeeded, it gets only these, and so completes.
+func (w *Planner) toStart(e *jobstate.Job) jobadapter.Grant {
+	g := w.toGrant(e)
 	if n := e.Finished(); n > 0 {
 		g.Workers = n
 	}
 	return g
 }
 
-// ToGrant returns what a job gets according to the plan alone, so that every leader computes the same.
-func (w *Planner) ToGrant(e *jobstate.Job) jobadapter.Grant {
+// toGrant returns what a job gets according to the plan alone, so that every leader computes the same.
+func (w *Planner) toGrant(e *jobstate.Job) jobadapter.Grant {
 	n := e.Workers()
 	var flavor map[string]string
 	if e.Parsed.Kueue {
@@ -199,7 +199,7 @@ func (w *Planner) ToGrant(e *jobstate.Job) jobadapter.Grant {
 	return jobadapter.Grant{
 		Epoch: w.table.Plan.Spec.Epoch, Generation: e.Held.Generation, Workers: n, Node: e.Node(),
 		CPUs: math.Round(1000*e.Held.CPUs) / 1000 / float64(n), Memory: e.Held.Memory / int64(n), Stays: len(w.Options.Queue.Spec.NodeGroups) > 0,
-		Tolerations: PodTolerations(w.Options), Flavor: flavor,
+		Tolerations: podTolerations(w.Options), Flavor: flavor,
 	}
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/oxgang/oxgang/live/kube/jobstate"
 )
 
-// PodTolerations returns the tolerations of the queue's pods, including, if the queue borrows nodes, the taint of a
+// podTolerations returns the tolerations of the queue's pods, including, if the queue borrows nodes, the taint of a
 // loan and a taint of GPU nodes.
-func PodTolerations(o *jobstate.Options) []corev1.Toleration {
+func podTolerations(o *jobstate.Options) []corev1.Toleration {
 	all := Tolerations(o.Queue)
 	if o.Queue.Spec.Loans == nil {
 		return all

@@ -32,8 +32,8 @@ type Options struct {
 	Now    time.Time
 }
 
-// Patience is how long a node may be not Ready before its jobs count as lost.
-const Patience = 30 * time.Second
+// patience is how long a node may be not Ready before its jobs count as lost.
+const patience = 30 * time.Second
 
 const (
 	memoryLabel = "nvidia.com/gpu.memory" // MiB of each GPU
@@ -128,7 +128,7 @@ func Selects(selector map[string]string, n *corev1.Node) bool {
 }
 
 func (o *Options) usable(n *corev1.Node) bool {
-	if ready, since := ready(n); n.DeletionTimestamp != nil || !ready && o.Now.Sub(since) >= Patience {
+	if ready, since := ready(n); n.DeletionTimestamp != nil || !ready && o.Now.Sub(since) >= patience {
 		return false
 	}
 	return !slices.ContainsFunc(n.Spec.Taints, func(t corev1.Taint) bool {

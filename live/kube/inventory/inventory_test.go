@@ -177,9 +177,9 @@ func TestRead_closed(t *testing.T) {
 		{"tainted", taint("x", "", corev1.TaintEffectNoSchedule), time.Hour, 4},
 		{"emptied", taint("x", "", corev1.TaintEffectNoExecute), 0, 0},
 		{"fenced", taint(corev1.TaintNodeOutOfService, "nodeshutdown", corev1.TaintEffectNoExecute), 0, 0},
-		{"not ready yet", lost(corev1.ConditionFalse), Patience - 1, 4},
-		{"not heard of yet", lost(corev1.ConditionUnknown), Patience - 1, 4},
-		{"not heard of for long", lost(corev1.ConditionUnknown), Patience, 0},
+		{"not ready yet", lost(corev1.ConditionFalse), patience - 1, 4},
+		{"not heard of yet", lost(corev1.ConditionUnknown), patience - 1, 4},
+		{"not heard of for long", lost(corev1.ConditionUnknown), patience, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := *options

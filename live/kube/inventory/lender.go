@@ -14,7 +14,7 @@ import (
 // A Lender has the nodes of another owner, for example of inference servers, who lends idle nodes. It is immutable.
 type Lender struct {
 	Servers []Server // sorted by name
-	Wants   []Want   // oldest first
+	Wants   []want   // oldest first
 }
 
 // A Server is a lender's node with GPUs, lent or not.
@@ -36,8 +36,8 @@ func (l *Lender) ByID() map[cluster.NodeID]*Server {
 	return all
 }
 
-// A Want is a lender's waiting pod that one of the lender's nodes could run.
-type Want struct {
+// A want is a lender's waiting pod that one of the lender's nodes could run.
+type want struct {
 	UID  types.UID
 	GPUs int
 	pod  *corev1.Pod
@@ -59,7 +59,7 @@ func Survey(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool
 		if n := Request(&p.Spec, gpu).GPUs; n > 0 && p.Spec.NodeName != "" {
 			theirs[p.Spec.NodeName] += n
 		} else if n > 0 && noRoom(p) {
-			l.Wants = append(l.Wants, Want{p.UID, n, p})
+			l.Wants = append(l.Wants, want{p.UID, n, p})
 		}
 	}
 	for _, n := range nodes {
@@ -68,10 +68,10 @@ func Survey(nodes []*corev1.Node, all []*corev1.Pod, ours func(*corev1.Pod) bool
 		}
 	}
 	slices.SortFunc(l.Servers, func(a, b Server) int { return cmp.Compare(a.ID, b.ID) })
-	l.Wants = slices.DeleteFunc(l.Wants, func(w Want) bool {
+	l.Wants = slices.DeleteFunc(l.Wants, func(w want) bool {
 		return !slices.ContainsFunc(l.Servers, func(s Server) bool { return w.fits(&s) })
 	})
-	slices.SortFunc(l.Wants, func(a, b Want) int {
+	slices.SortFunc(l.Wants, func(a, b want) int {
 		return cmp.Or(a.pod.CreationTimestamp.Compare(b.pod.CreationTimestamp.Time), cmp.Compare(a.UID, b.UID))
 	})
 	return l
@@ -88,6 +88,6 @@ func noRoom(p *corev1.Pod) bool {
 	})
 }
 
-func (w *Want) fits(s *Server) bool {
+func (w *want) fits(s *Server) bool {
 	return w.GPUs <= s.Capacity.GPUs && Allows(&w.pod.Spec, s.Object)
 }

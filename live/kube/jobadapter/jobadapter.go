@@ -66,12 +66,12 @@ type Grant struct {
 	Flavor map[string]string
 }
 
-// ErrFixed is returned if a job's number of workers cannot be changed.
-var ErrFixed = errors.New("its number of workers is fixed")
+// errFixed is returned if a job's number of workers cannot be changed.
+var errFixed = errors.New("its number of workers is fixed")
 
-// ErrKueue is returned for a job in Kueue: only Kueue can stop the job (by spec.active=false of its Workload), or
+// errKueue is returned for a job in Kueue: only Kueue can stop the job (by spec.active=false of its Workload), or
 // resize it if it is not Sliced.
-var ErrKueue = errors.New("it is in a Kueue queue")
+var errKueue = errors.New("it is in a Kueue queue")
 
 // A Kind reads and changes the objects of one kind, such as JobSet. After an error, o must not be used.
 type Kind interface {

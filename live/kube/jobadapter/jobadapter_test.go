@@ -131,7 +131,7 @@ func TestResize_job(t *testing.T) {
 		t.Errorf("got %d workers, and %d GPUs asked for, want 6 and 32", got.Workers, got.Spec.GPUs)
 	}
 	rigid := object(t, "job.yaml", running, func(o map[string]any) { delete(o["spec"].(map[string]any), "completionMode") })
-	if err := k.Resize(rigid, &Grant{Epoch: 7, Workers: 6}); !errors.Is(err, ErrFixed) {
+	if err := k.Resize(rigid, &Grant{Epoch: 7, Workers: 6}); !errors.Is(err, errFixed) {
 		t.Errorf("a Job that is not Indexed: got %v, want ErrFixed", err)
 	}
 }

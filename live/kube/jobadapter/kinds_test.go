@@ -137,14 +137,14 @@ func TestStart_refuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			o := object(t, c.file)
 			err := kindOf(t, o).Start(o, &c.grant)
-			if err == nil || err.Error() != c.want || errors.Is(err, ErrFixed) != c.fixed {
+			if err == nil || err.Error() != c.want || errors.Is(err, errFixed) != c.fixed {
 				t.Errorf("got %v, want %s", err, c.want)
 			}
 		})
 	}
 	for _, file := range []string{"jobset.yaml", "trainjob.yaml", "rayjob.yaml"} {
 		o := object(t, file, func(o map[string]any) { child(o, "spec")["suspend"] = false })
-		if err := kindOf(t, o).Resize(o, &Grant{Workers: 5}); !errors.Is(err, ErrFixed) {
+		if err := kindOf(t, o).Resize(o, &Grant{Workers: 5}); !errors.Is(err, errFixed) {
 			t.Errorf("%s: resized while it runs: got %v, want ErrFixed", file, err)
 		}
 	}
@@ -193,10 +193,10 @@ func TestKueue(t *testing.T) {
 		t.Errorf("got %+v, gates %q, want it sized, suspended, and held by the other gate only", got, o.GetAnnotations()[kueueGates])
 	}
 	child(o.Object, "spec")["suspend"] = false
-	if err := k.Stop(o, 2); !errors.Is(err, ErrKueue) {
+	if err := k.Stop(o, 2); !errors.Is(err, errKueue) {
 		t.Errorf("stop: got %v, want ErrKueue", err)
 	}
-	if err := k.Resize(o, &Grant{Workers: 3}); !errors.Is(err, ErrKueue) || !errors.Is(err, ErrFixed) {
+	if err := k.Resize(o, &Grant{Workers: 3}); !errors.Is(err, errKueue) || !errors.Is(err, errFixed) {
 		t.Errorf("resize: got %v, want ErrKueue and ErrFixed", err)
 	}
 }
@@ -215,7 +215,7 @@ func TestKueue_slices(t *testing.T) {
 	if err := k.Resize(o, &Grant{Epoch: 1, Workers: 3}); err != nil || k.Read(o, byDefault, 1).Workers != 3 {
 		t.Errorf("resize: %v, want 3 workers", err)
 	}
-	if err := k.Stop(o, 2); !errors.Is(err, ErrKueue) {
+	if err := k.Stop(o, 2); !errors.Is(err, errKueue) {
 		t.Errorf("stop: got %v, want ErrKueue", err)
 	}
 	workload := object(t, "job.yaml", annotated(kueueGates, "example.com/quota,"+v1alpha1.AdmissionGate))

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// TrainManager is the manager name of Oxgang's entry in a TrainJob's runtimePatches.
-	TrainManager = "oxgang.dev/scheduler"
+	// trainManager is the manager name of Oxgang's entry in a TrainJob's runtimePatches.
+	trainManager = "oxgang.dev/scheduler"
 	trainNode    = "node"
 )
 
@@ -57,7 +57,7 @@ func lookTrainJob(o *unstructured.Unstructured, gpu corev1.ResourceName) (*shape
 	case t.NumNodes == nil:
 		return s, errors.New("spec.trainer.numNodes is missing: Oxgang does not read its runtime")
 	case stuck(o):
-		return s, fmt.Errorf("spec.trainer.resourcesPerNode has numbers without quotes, so Trainer rejects new runtimePatches: add quotes, or submit the job with an entry of %s in runtimePatches", TrainManager)
+		return s, fmt.Errorf("spec.trainer.resourcesPerNode has numbers without quotes, so Trainer rejects new runtimePatches: add quotes, or submit the job with an entry of %s in runtimePatches", trainManager)
 	}
 	s.workers = int(*t.NumNodes)
 	s.role("", s.workers, &s.pod, gpu)
@@ -100,7 +100,7 @@ func patched(o *unstructured.Unstructured) (*corev1.PodTemplateSpec, error) {
 		if one.Spec.TerminationGracePeriodSeconds != nil {
 			pod.Spec.TerminationGracePeriodSeconds = one.Spec.TerminationGracePeriodSeconds
 		}
-		if m["manager"] == TrainManager {
+		if m["manager"] == trainManager {
 			pod.Labels = one.Labels
 		}
 	}
@@ -115,7 +115,7 @@ func trainerPatch(patch map[string]any) (template, bool) {
 }
 
 func ourPatch(o *unstructured.Unstructured) template {
-	ours := entry(grow(o.Object, "spec"), "runtimePatches", "manager", TrainManager)
+	ours := entry(grow(o.Object, "spec"), "runtimePatches", "manager", trainManager)
 	r := entry(grow(ours, "trainingRuntimeSpec", "template", "spec"), "replicatedJobs", "name", trainNode)
 	return template(grow(r, "template", "spec", "template"))
 }

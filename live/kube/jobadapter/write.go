@@ -90,7 +90,7 @@ func (s *size) names(r corev1.ResourceName) bool {
 
 func (a *adapter) Stop(o *unstructured.Unstructured, epoch int64) error {
 	if o.GetLabels()[kueueQueue] != "" {
-		return fmt.Errorf("%s: stop: %w", name(o), ErrKueue)
+		return fmt.Errorf("%s: stop: %w", name(o), errKueue)
 	}
 	Suspend(o, epoch)
 	return nil
@@ -118,9 +118,9 @@ func (a *adapter) resize(o *unstructured.Unstructured, g *Grant) error {
 	case s.suspended:
 		return errors.New("it is suspended, want it running")
 	case o.GetLabels()[kueueQueue] != "" && !sliced(&s.pod.Spec):
-		return fmt.Errorf("%w: %w while it runs", ErrKueue, ErrFixed)
+		return fmt.Errorf("%w: %w while it runs", errKueue, errFixed)
 	case !s.inPlace:
-		return fmt.Errorf("%w while it runs", ErrFixed)
+		return fmt.Errorf("%w while it runs", errFixed)
 	}
 	ask, err := askedOf(o, s, a.o.gpu())
 	if err != nil {
@@ -141,7 +141,7 @@ func (s *shape) resize(workers int) error {
 	case workers == s.workers:
 		return nil
 	case s.size == nil:
-		return fmt.Errorf("%d workers, but it has %d: %w: %s", workers, s.workers, ErrFixed, s.fixed)
+		return fmt.Errorf("%d workers, but it has %d: %w: %s", workers, s.workers, errFixed, s.fixed)
 	}
 	return s.size(workers)
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// An Agent is what the program of a job has reported so far.
-type Agent struct {
+// An agent is what the program of a job has reported so far.
+type agent struct {
 	Reporting bool // it has sent a message, in this or an earlier start
 	Hello     *agentapi.Hello
 	// LocalMax is the largest local batch size by GPU type.
@@ -21,7 +21,7 @@ type Agent struct {
 }
 
 // SetHello stores h, the first message after a start. Its LocalMax counts for the current GPU type only.
-func (a *Agent) SetHello(h *agentapi.Hello, e *Job) {
+func (a *agent) SetHello(h *agentapi.Hello, e *Job) {
 	a.Hello = h
 	if h != nil && int64(h.Generation) == e.Held.Generation && e.Held.GPUs > 0 {
 		a.LocalMax = h.AddLocalMax(a.LocalMax, e.Held.GPUType)
@@ -29,7 +29,7 @@ func (a *Agent) SetHello(h *agentapi.Hello, e *Job) {
 }
 
 // Described returns spec with the values that the job's program has reported.
-func (a *Agent) Described(spec *job.Spec, e *Job) *job.Spec {
+func (a *agent) Described(spec *job.Spec, e *Job) *job.Spec {
 	if a.Hello == nil {
 		return spec
 	}

@@ -32,7 +32,7 @@ type Job struct {
 	Held         Grant
 	Status       job.Status // at the last plan
 
-	Phase Phase
+	Phase phase
 	Times
 	TrainsIn int64 // generation reported as training
 	// Late has the nodes on which a previous leader may still start the pods; nil: none.
@@ -41,7 +41,7 @@ type Job struct {
 
 	Trouble      string
 	Setback      string
-	Agent        Agent
+	Agent        agent
 	Reports      []job.Report // oldest first: see Keep
 	PercentAt    time.Time    // time of Kubeflow Trainer's last progress
 	TrainerError string
@@ -53,7 +53,7 @@ type Job struct {
 }
 
 // Wants reports whether the last written plan has GPUs for the job, and the job has neither lost them nor ended.
-func (e *Job) Wants() bool { return !e.Phase.Over() && e.Held.GPUs > 0 }
+func (e *Job) Wants() bool { return !e.Phase.over() && e.Held.GPUs > 0 }
 
 // Workers returns the planned number of workers.
 func (e *Job) Workers() int { return e.WorkersOn(e.Held.GPUs) }
@@ -124,8 +124,8 @@ func (e *Job) Finished() (n int) {
 // ToEnd is how long a job may take to end by itself after its first worker has succeeded.
 const ToEnd = time.Minute
 
-// EndsSoon reports whether a worker first succeeded less than ToEnd ago: the job probably ends by itself.
-func (e *Job) EndsSoon(now time.Time) bool {
+// endsSoon reports whether a worker first succeeded less than ToEnd ago: the job probably ends by itself.
+func (e *Job) endsSoon(now time.Time) bool {
 	return !e.Ending.IsZero() && now.Sub(e.Ending) < ToEnd
 }
 
@@ -135,7 +135,7 @@ func (e *Job) EndsSoon(now time.Time) bool {
 func (e *Job) Outlived(now time.Time) int {
 	together := e.Parsed.Kind == "Job" && (e.Parsed.Resizing == v1alpha1.InPlace || e.Agent.Hello != nil)
 	fixed := e.Parsed.Kueue && !e.Parsed.Sliced
-	if !together || fixed || e.Ending.IsZero() || e.EndsSoon(now) || e.Heard.After(e.Ending) {
+	if !together || fixed || e.Ending.IsZero() || e.endsSoon(now) || e.Heard.After(e.Ending) {
 		return 0
 	}
 	return e.Finished()

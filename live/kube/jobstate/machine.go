@@ -1,75 +1,75 @@
 package jobstate
 
-// A Phase is the state of a job between its submission and its end.
-type Phase uint8
+// A phase is the state of a job between its submission and its end.
+type phase uint8
 
 // Values of Phase.
 const (
-	Waiting   Phase = iota // no planned GPUs, no pods
-	Pending                // the start waits until other pods free the planned GPUs
-	Queued                 // its start is written; Kueue has not admitted it
-	Starting               // some workers do not run yet
-	Running                // all workers run or have succeeded
-	Resizing               // the number of workers differs from the plan
-	Closing                // its first workers have succeeded; the others lack partners to train with
-	Finishing              // a worker has succeeded: the job has a minute to end by itself
-	Stopping               // its object runs an unplanned generation
-	Draining               // pods of an earlier generation remain
-	Fencing                // a start by the previous leader may still arrive
+	waiting   phase = iota // no planned GPUs, no pods
+	pending                // the start waits until other pods free the planned GPUs
+	queued                 // its start is written; Kueue has not admitted it
+	starting               // some workers do not run yet
+	running                // all workers run or have succeeded
+	resizing               // the number of workers differs from the plan
+	closing                // its first workers have succeeded; the others lack partners to train with
+	finishing              // a worker has succeeded: the job has a minute to end by itself
+	stopping               // its object runs an unplanned generation
+	draining               // pods of an earlier generation remain
+	fencing                // a start by the previous leader may still arrive
 	Lost                   // the scheduler has not processed the loss yet
 	Vacated                // the written plan still has GPUs for it
-	Ended                  // completed, failed or left; may still have pods
+	ended                  // completed, failed or left; may still have pods
 )
 
 var phaseNames = [...]string{
 	"Waiting", "Pending", "Queued", "Starting", "Running", "Resizing", "Closing", "Finishing", "Stopping", "Draining", "Fencing", "Lost", "Vacated", "Ended",
 }
 
-func (p Phase) String() string { return phaseNames[p] }
+func (p phase) String() string { return phaseNames[p] }
 
-// Over reports whether the job has lost its planned GPUs or has ended.
-func (p Phase) Over() bool { return p >= Lost }
+// over reports whether the job has lost its planned GPUs or has ended.
+func (p phase) over() bool { return p >= Lost }
 
-// An Event may move a job to another phase.
-type Event uint8
+// An event may move a job to another phase.
+type event uint8
 
 // Values of Event.
 const (
-	Look    Event = iota // the cluster was observed: the facts decide
+	Look    event = iota // the cluster was observed: the facts decide
 	Granted              // a plan with a new generation was committed
 	Commit               // another plan was committed
 	GiveUp               // the job has lost its GPUs, or cannot start
-	Hear                 // the scheduler has processed the loss
+	hear                 // the scheduler has processed the loss
 	End                  // the object has ended, was deleted, or has opted out
 )
 
 var eventNames = [...]string{"Look", "Grant", "Commit", "GiveUp", "Hear", "End"}
 
-func (e Event) String() string { return eventNames[e] }
+func (e event) String() string { return eventNames[e] }
 
-// Facts are properties of a job, from the plan and from observation, as a set of bits.
-type Facts uint32
+// facts are properties of a job, from the plan and from observation, as a set of bits.
+type facts uint32
 
 // Values of Facts.
 const (
-	Holds   Facts = 1 << iota // the last plan has GPUs for the job
+	holds   facts = 1 << iota // the last plan has GPUs for the job
 	Planned                   // the job's object is of the planned generation
 	Started                   // pods of the planned generation may appear at any time
 	Runs                      // started by the scheduler, and not suspended
-	Suspended
-	Leftover // pods of another generation exist, or its controller is still stopping it
-	Late     // a start by the previous leader may still arrive
-	Fits     // this start uses the planned nodes
-	MayEnd   // first success less than a minute ago
-	Outlived // successes are long ago, and other workers exist
-	Lacking  // workers have not been created for a while
-	Evicted  // Kueue keeps it stopped, as we requested
-	TooLong  // the job's object has more workers than planned
-	TooFew   // it has fewer
-	Up       // all workers run or have succeeded
-	Unseen   // the watches have not shown the last write
-	Failed   // the last step of the job failed
-	Waits    // a retry is not yet due
+	suspended
+	leftover // pods of another generation exist, or its controller is still stopping it
+	late     // a start by the previous leader may still arrive
+	fits     // this start uses the planned nodes
+	mayEnd   // first success less than a minute ago
+	outlived // successes are long ago, and other workers exist
+	lacking  // workers have not been created for a while
+	evicted  // Kueue keeps it stopped, as we requested
+	tooLong  // the job's object has more workers than planned
+	tooFew   // it has fewer
+	up       // all workers run or have succeeded
+	unseen   // the watches have not shown the last write
+	failed   // the last step of the job failed
+	waits    // a retry is not yet due
 )
 
 // An Action is the next change that the scheduler makes to a job's objects. There is at most one at a time.
@@ -94,50 +94,50 @@ func (a Action) urgent() bool { return a == Stop || a == Fence }
 
 // rows decide a Look: the first row applies whose all facts hold and none of whose none facts hold.
 var rows = [...]struct {
-	all, none Facts
-	to        Phase
+	all, none facts
+	to        phase
 	do        Action
 }{
-	{Runs | MayEnd, Planned, Finishing, Nothing},
-	{Runs, Planned, Stopping, Stop},
-	{Late | Fits, Started | Leftover | Waits, Fencing, Resume},
-	{Late, Started, Fencing, Fence},
-	{Leftover, 0, Draining, Nothing},
-	{0, Holds, Waiting, Nothing},
-	{0, Started, Pending, Start},
-	{Runs | Outlived, 0, Closing, Close},
-	{Lacking, 0, Starting, Ask},
-	{Evicted, 0, Queued, Readmit},
-	{Runs | TooLong, 0, Resizing, Shrink},
-	{Runs | TooFew, 0, Resizing, Grow},
-	{Suspended, 0, Queued, Pin},
-	{Up, 0, Running, Pin},
-	{0, 0, Starting, Pin},
+	{Runs | mayEnd, Planned, finishing, Nothing},
+	{Runs, Planned, stopping, Stop},
+	{late | fits, Started | leftover | waits, fencing, Resume},
+	{late, Started, fencing, Fence},
+	{leftover, 0, draining, Nothing},
+	{0, holds, waiting, Nothing},
+	{0, Started, pending, Start},
+	{Runs | outlived, 0, closing, Close},
+	{lacking, 0, starting, Ask},
+	{evicted, 0, queued, Readmit},
+	{Runs | tooLong, 0, resizing, Shrink},
+	{Runs | tooFew, 0, resizing, Grow},
+	{suspended, 0, queued, Pin},
+	{up, 0, running, Pin},
+	{0, 0, starting, Pin},
 }
 
-// Next returns the phase of a job after event ev, and the action to take, from its phase p and facts f.
-func Next(p Phase, ev Event, f Facts) (Phase, Action) {
+// next returns the phase of a job after event ev, and the action to take, from its phase p and facts f.
+func next(p phase, ev event, f facts) (phase, Action) {
 	switch {
-	case p == Ended || ev == End:
-		return Ended, Nothing
+	case p == ended || ev == End:
+		return ended, Nothing
 	case ev != Look:
-		return p.after(ev, f&Holds != 0), Nothing
-	case f&Unseen != 0:
+		return p.after(ev, f&holds != 0), Nothing
+	case f&unseen != 0:
 		return p, Nothing
-	case p.Over():
-		f &^= Holds | Planned | Started | Fits
+	case p.over():
+		f &^= holds | Planned | Started | fits
 	}
 	to, do := look(f)
-	if p.Over() {
+	if p.over() {
 		to = p
 	}
-	if f&Waits != 0 && (f&Failed != 0 || !do.urgent()) {
+	if f&waits != 0 && (f&failed != 0 || !do.urgent()) {
 		do = Nothing
 	}
 	return to, do
 }
 
-func look(f Facts) (Phase, Action) {
+func look(f facts) (phase, Action) {
 	for _, r := range rows {
 		if f&r.all == r.all && f&r.none == 0 {
 			return r.to, r.do
@@ -146,15 +146,15 @@ func look(f Facts) (Phase, Action) {
 	panic("the last row matches all facts")
 }
 
-func (p Phase) after(ev Event, holds bool) Phase {
+func (p phase) after(ev event, holds bool) phase {
 	switch {
 	case ev == Granted:
-		return Pending
-	case ev == Commit && p == Vacated, ev == Hear && p == Lost && !holds:
-		return Waiting
-	case ev == GiveUp && holds && !p.Over():
+		return pending
+	case ev == Commit && p == Vacated, ev == hear && p == Lost && !holds:
+		return waiting
+	case ev == GiveUp && holds && !p.over():
 		return Lost
-	case ev == Hear && holds:
+	case ev == hear && holds:
 		return Vacated
 	}
 	return p

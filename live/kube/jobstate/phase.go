@@ -24,7 +24,7 @@ type Times struct {
 }
 
 // Ended reports whether a job has ended for good.
-func (e *Job) Ended() bool { return e.Phase == Ended }
+func (e *Job) Ended() bool { return e.Phase == ended }
 
 // Stale reports whether the watches lack the last write to the job.
 func (e *Job) Stale() bool { return !e.StaleSince.IsZero() }
@@ -33,46 +33,46 @@ func (e *Job) Stale() bool { return !e.StaleSince.IsZero() }
 func (e *Job) Restored() bool { return e.Since.IsZero() }
 
 // Move applies event ev to the job's phase.
-func (e *Job) Move(ev Event) {
-	var f Facts
+func (e *Job) Move(ev event) {
+	var f facts
 	if e.Held.GPUs > 0 {
-		f = Holds
+		f = holds
 	}
-	e.Phase, _ = Next(e.Phase, ev, f)
+	e.Phase, _ = next(e.Phase, ev, f)
 }
 
 // Look returns the job's current phase and the action to take, from plan and observation.
-func (e *Job) Look(now time.Time) (Phase, Action) {
-	return Next(e.Phase, Look, e.facts(now))
+func (e *Job) Look(now time.Time) (phase, Action) {
+	return next(e.Phase, Look, e.facts(now))
 }
 
-func (e *Job) facts(now time.Time) (f Facts) {
+func (e *Job) facts(now time.Time) (f facts) {
 	if e.Stale() {
-		return Unseen
+		return unseen
 	}
 	j, runs, lasting := e.Parsed, e.Running(), e.Outlived(now)
 	resizes := runs && j.Workers != e.Workers() && e.Done() == 0 // after a success the job is ending
 	for _, x := range [...]struct {
-		fact Facts
+		fact facts
 		is   bool
 	}{
-		{Holds, e.Wants()},
+		{holds, e.Wants()},
 		{Planned, e.Wants() && j.Generation == e.Held.Generation},
 		{Started, e.Started()},
 		{Runs, runs},
-		{Suspended, j.Suspended},
-		{Leftover, j.Stopping || slices.ContainsFunc(e.Pods, func(p *corev1.Pod) bool { return !Terminal(p) && !e.Present(p) })},
-		{Late, e.Late != nil},
-		{Fits, e.Wants() && slices.Equal(e.Late, e.Held.Placement)},
-		{MayEnd, e.EndsSoon(now)},
-		{Outlived, lasting > 0 && j.Workers > lasting},
-		{Lacking, e.Lacks(now)},
-		{Evicted, j.Kueue && j.Suspended && e.Readmitted != e.Held.Generation},
-		{TooLong, resizes && j.Workers > e.Workers()},
-		{TooFew, resizes && j.Workers < e.Workers()},
-		{Up, e.Up()},
-		{Failed, e.Trouble != ""},
-		{Waits, now.Before(e.NotBefore)},
+		{suspended, j.Suspended},
+		{leftover, j.Stopping || slices.ContainsFunc(e.Pods, func(p *corev1.Pod) bool { return !Terminal(p) && !e.Present(p) })},
+		{late, e.Late != nil},
+		{fits, e.Wants() && slices.Equal(e.Late, e.Held.Placement)},
+		{mayEnd, e.endsSoon(now)},
+		{outlived, lasting > 0 && j.Workers > lasting},
+		{lacking, e.Lacks(now)},
+		{evicted, j.Kueue && j.Suspended && e.Readmitted != e.Held.Generation},
+		{tooLong, resizes && j.Workers > e.Workers()},
+		{tooFew, resizes && j.Workers < e.Workers()},
+		{up, e.Up()},
+		{failed, e.Trouble != ""},
+		{waits, now.Before(e.NotBefore)},
 	} {
 		if x.is {
 			f |= x.fact

@@ -24,6 +24,6 @@ func NewTable(q *driver.Queue, ended func(*Job)) *Table {
 }
 
 func vacate(e *Job) {
-	e.Move(Hear)
+	e.Move(hear)
 	e.Held = Grant{Generation: e.Held.Generation}
 }

@@ -26,9 +26,9 @@ func TestActive_with_shared_GPUs(t *testing.T) {
 		nodes        []*corev1.Node
 		reason, says string
 	}{
-		{[]*corev1.Node{on("a", nil)}, Serving, "plans are made every 1m0s"},
-		{[]*corev1.Node{on("a", nil), shared}, Serving, "plans are made every 1m0s; 1 node not used: GPUs shared by time-slicing or MPS"},
-		{[]*corev1.Node{on("c", map[string]string{"pool": "x"})}, Overlaps, "node c also belongs to the older queue older"},
+		{[]*corev1.Node{on("a", nil)}, serving, "plans are made every 1m0s"},
+		{[]*corev1.Node{on("a", nil), shared}, serving, "plans are made every 1m0s; 1 node not used: GPUs shared by time-slicing or MPS"},
+		{[]*corev1.Node{on("c", map[string]string{"pool": "x"})}, overlaps, "node c also belongs to the older queue older"},
 	} {
 		k := fake.NewFakeClient()
 		for _, n := range c.nodes {

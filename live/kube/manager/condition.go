@@ -37,20 +37,20 @@ func (l *leader) accept(ctx context.Context, c *v1alpha1.ClusterPolicy) {
 
 // Reasons of a queue's condition Active.
 const (
-	Serving     = "Serving"
-	TurnedOff   = "Off"
-	Paused      = "Paused"
-	Overlaps    = "Overlaps"
-	Invalid     = "Invalid"
-	Unsupported = "Unsupported" // the API server is too old
-	Forbidden   = "Forbidden"
-	NotWritten  = "NotWritten"
+	serving     = "Serving"
+	turnedOff   = "Off"
+	paused      = "Paused"
+	overlaps    = "Overlaps"
+	invalid     = "Invalid"
+	unsupported = "Unsupported" // the API server is too old
+	forbidden   = "Forbidden"
+	notWritten  = "NotWritten"
 )
 
 // Reasons of a queue's condition JobsFit.
 const (
-	AllFit  = "AllFit"
-	TooLong = "TooLong"
+	allFit  = "AllFit"
+	tooLong = "TooLong"
 )
 
 // patience is how long writes of a plan may fail while the queue is Active.
@@ -58,26 +58,26 @@ const patience = time.Minute
 
 func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1.ClusterPolicy, older []*v1alpha1.Queue) (reason, message string) {
 	if q.Spec.Mode == v1alpha1.Off {
-		return TurnedOff, "spec.mode is Off"
+		return turnedOff, "spec.mode is Off"
 	}
 	if common.Spec.Paused {
-		return Paused, "spec.paused of the ClusterPolicy stops all queues"
+		return paused, "spec.paused of the ClusterPolicy stops all queues"
 	}
 	if why := rents(q, older); why != "" {
-		return Invalid, why
+		return invalid, why
 	}
 	if _, _, err := driver.NewPolicy(q.Spec.Policy.Name, settings(q)); err != nil {
-		return Invalid, err.Error()
+		return invalid, err.Error()
 	}
 	if why := l.unsupported(q.Spec.Mode); why != "" {
-		return Unsupported, why
+		return unsupported, why
 	}
 	if why := l.lacks(ctx, q); why != "" {
-		return Forbidden, why
+		return forbidden, why
 	}
 	var nodes corev1.NodeList
 	if err := l.manager.GetClient().List(ctx, &nodes, client.UnsafeDisableDeepCopy); err != nil {
-		return Invalid, err.Error()
+		return invalid, err.Error()
 	}
 	shared := 0
 	for i := range nodes.Items {
@@ -91,7 +91,7 @@ func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1
 		}
 		for _, o := range older {
 			if selects(o, n) {
-				return Overlaps, fmt.Sprintf("node %s also belongs to the older queue %s: change spec.nodeSelector", n.Name, o.Name)
+				return overlaps, fmt.Sprintf("node %s also belongs to the older queue %s: change spec.nodeSelector", n.Name, o.Name)
 			}
 		}
 	}
@@ -99,7 +99,7 @@ func (l *leader) active(ctx context.Context, q *v1alpha1.Queue, common *v1alpha1
 	if shared > 0 {
 		message += "; " + printable.Count(shared, "node") + " not used: GPUs shared by time-slicing or MPS"
 	}
-	return Serving, message
+	return serving, message
 }
 
 func selects(q *v1alpha1.Queue, n *corev1.Node) bool {
@@ -111,13 +111,13 @@ func (l *leader) condition(ctx context.Context, q *v1alpha1.Queue, reason, messa
 		return
 	}
 	next := q.DeepCopy()
-	if w := l.backendOf(q.Name); w != nil && reason == Serving {
+	if w := l.backendOf(q.Name); w != nil && reason == serving {
 		room := w.Room()
 		reason, message = written(&room, reason, message)
 		l.fits(next, &room)
 	}
 	c := metav1.Condition{Type: v1alpha1.QueueActive, Status: metav1.ConditionFalse, Reason: reason, Message: message, ObservedGeneration: q.Generation}
-	if reason == Serving {
+	if reason == serving {
 		c.Status = metav1.ConditionTrue
 	}
 	meta.SetStatusCondition(&next.Status.Conditions, c)
@@ -135,14 +135,14 @@ func written(room *kube.Room, reason, message string) (string, string) {
 	if room.Trouble == nil || time.Since(room.Since) <= patience {
 		return reason, message
 	}
-	return NotWritten, "its plan cannot be written since " + room.Since.UTC().Format(time.RFC3339) + ": " + room.Trouble.Error()
+	return notWritten, "its plan cannot be written since " + room.Since.UTC().Format(time.RFC3339) + ": " + room.Trouble.Error()
 }
 
 func (l *leader) fits(q *v1alpha1.Queue, room *kube.Room) {
-	c := metav1.Condition{Type: v1alpha1.QueueJobsFit, Status: metav1.ConditionTrue, Reason: AllFit, Message: "all jobs are planned", ObservedGeneration: q.Generation}
+	c := metav1.Condition{Type: v1alpha1.QueueJobsFit, Status: metav1.ConditionTrue, Reason: allFit, Message: "all jobs are planned", ObservedGeneration: q.Generation}
 	left, text := leftOut(room)
 	if left > 0 {
-		c.Status, c.Reason, c.Message = metav1.ConditionFalse, TooLong, text
+		c.Status, c.Reason, c.Message = metav1.ConditionFalse, tooLong, text
 	}
 	l.metrics.LeftOut(q.Name, left)
 	before := meta.FindStatusCondition(q.Status.Conditions, c.Type)

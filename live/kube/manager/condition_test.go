@@ -66,12 +66,12 @@ func TestWritten(t *testing.T) {
 		state planstore.State
 		want  string
 	}{
-		"written":     {planstore.State{}, Serving},
-		"late":        {planstore.State{Trouble: why, Since: metav1.Now().Add(-patience / 2)}, Serving},
-		"not written": {planstore.State{Trouble: why, Since: metav1.Now().Add(-2 * patience)}, NotWritten},
+		"written":     {planstore.State{}, serving},
+		"late":        {planstore.State{Trouble: why, Since: metav1.Now().Add(-patience / 2)}, serving},
+		"not written": {planstore.State{Trouble: why, Since: metav1.Now().Add(-2 * patience)}, notWritten},
 	} {
-		reason, message := written(&kube.Room{State: c.state}, Serving, "as it is")
-		if reason != c.want || reason == NotWritten && !strings.Contains(message, why.Error()) {
+		reason, message := written(&kube.Room{State: c.state}, serving, "as it is")
+		if reason != c.want || reason == notWritten && !strings.Contains(message, why.Error()) {
 			t.Errorf("%s: %s, %q, want %s", name, reason, message, c.want)
 		}
 	}

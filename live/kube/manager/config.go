@@ -15,27 +15,27 @@ import (
 
 // Version and kind of a configuration file.
 const (
-	ConfigVersion = "config.oxgang.dev/v1alpha1"
-	ConfigKind    = "SchedulerConfiguration"
+	configVersion = "config.oxgang.dev/v1alpha1"
+	configKind    = "SchedulerConfiguration"
 )
 
-// A Config is the configuration file of oxgang-scheduler.
-type Config struct {
+// A config is the configuration file of oxgang-scheduler.
+type config struct {
 	metav1.TypeMeta `json:",inline"`
 
-	LeaderElection LeaderElection `json:"leaderElection"`
+	LeaderElection leaderElection `json:"leaderElection"`
 	Metrics        Metrics        `json:"metrics"`
 	Health         Address        `json:"health"`
 	Agents         Agents         `json:"agents"`
-	Log            Log            `json:"log"`
+	Log            log            `json:"log"`
 	// Client limits the requests per second for each kind of object; 0: no limit.
 	Client Client `json:"client"`
 	// Journals is the directory of journals, with a folder per queue; empty: none.
 	Journals string `json:"journals,omitempty"`
 }
 
-// LeaderElection configures the election of one leader.
-type LeaderElection struct {
+// leaderElection configures the election of one leader.
+type leaderElection struct {
 	Enabled       bool            `json:"enabled"`
 	Namespace     string          `json:"namespace,omitempty"` // default oxgang-system
 	Name          string          `json:"name,omitempty"`      // default oxgang-leader
@@ -64,8 +64,8 @@ type Agents struct {
 	Certificates string   `json:"certificates,omitempty"` // with tls.crt and tls.key; empty: created
 }
 
-// Log configures the log.
-type Log struct {
+// log configures the log.
+type log struct {
 	Format string `json:"format,omitempty"` // json or text
 	Level  string `json:"level,omitempty"`  // debug, info, warn or error
 }
@@ -77,20 +77,20 @@ type Client struct {
 }
 
 // DefaultConfig returns the defaults.
-func DefaultConfig() Config {
-	return Config{
-		TypeMeta: metav1.TypeMeta{APIVersion: ConfigVersion, Kind: ConfigKind},
-		LeaderElection: LeaderElection{
+func DefaultConfig() config {
+	return config{
+		TypeMeta: metav1.TypeMeta{APIVersion: configVersion, Kind: configKind},
+		LeaderElection: leaderElection{
 			Enabled: true, Namespace: "oxgang-system", Name: "oxgang-leader", LeaseDuration: metav1.Duration{Duration: 8 * time.Second},
 			RenewDeadline: metav1.Duration{Duration: 5 * time.Second}, RetryPeriod: metav1.Duration{Duration: 1500 * time.Millisecond},
 		},
 		Metrics: Metrics{Address: Address{":8080"}, Secure: true}, Health: Address{":8081"}, Agents: Agents{Address: Address{":8443"}, Audience: "oxgang-agents", Names: []string{"oxgang-agents.oxgang-system.svc"}},
-		Log: Log{Format: "json", Level: "info"}, Client: Client{QPS: 200, Burst: 400},
+		Log: log{Format: "json", Level: "info"}, Client: Client{QPS: 200, Burst: 400},
 	}
 }
 
 // Load reads a configuration file. Missing keys get defaults; unknown keys are errors.
-func Load(path string) (*Config, error) {
+func Load(path string) (*config, error) {
 	c := DefaultConfig()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -106,10 +106,10 @@ func Load(path string) (*Config, error) {
 }
 
 // Validate returns all errors in c, joined.
-func (c *Config) Validate() error {
+func (c *config) Validate() error {
 	var errs []error
-	if c.APIVersion != ConfigVersion || c.Kind != ConfigKind {
-		errs = append(errs, fmt.Errorf("it is a %s of %s, want a %s of %s", c.Kind, c.APIVersion, ConfigKind, ConfigVersion))
+	if c.APIVersion != configVersion || c.Kind != configKind {
+		errs = append(errs, fmt.Errorf("it is a %s of %s, want a %s of %s", c.Kind, c.APIVersion, configKind, configVersion))
 	}
 	l := &c.LeaderElection
 	if l.Enabled && (l.RetryPeriod.Duration <= 0 || l.RenewDeadline.Duration <= l.RetryPeriod.Duration || l.LeaseDuration.Duration <= l.RenewDeadline.Duration) {

@@ -9,7 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const head = "apiVersion: " + ConfigVersion + "\nkind: " + ConfigKind + "\n"
+const head = "apiVersion: " + configVersion + "\nkind: " + configKind + "\n"
 
 func TestLoad(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
@@ -17,7 +17,7 @@ func TestLoad(t *testing.T) {
 		{"something that is said", head + "log: {format: text, level: debug}\nleaderElection: {enabled: false}\n", ""},
 		{"a key that nobody knows", head + "mode: Resize\n", `unknown field "mode"`},
 		{"a key twice", head + "journals: a\njournals: b\n", `key "journals" already set`},
-		{"another kind", "apiVersion: v1\nkind: ConfigMap\n", "it is a ConfigMap of v1, want a " + ConfigKind},
+		{"another kind", "apiVersion: v1\nkind: ConfigMap\n", "it is a ConfigMap of v1, want a " + configKind},
 		{"no YAML", "{", "yaml"},
 		{"a lease shorter than its renewal", head + "leaderElection: {leaseDuration: 4s}\n", "renewDeadline 5s, leaseDuration 4s, want them more than 0 and ascending"},
 		{"a format that nobody knows", head + "log: {format: xml}\n", `log.format "xml", want json or text`},
@@ -40,7 +40,7 @@ func TestLoad(t *testing.T) {
 			case c.want == "":
 				want := DefaultConfig()
 				if c.text != head {
-					want.Log, want.LeaderElection.Enabled = Log{"text", "debug"}, false
+					want.Log, want.LeaderElection.Enabled = log{"text", "debug"}, false
 				}
 				if diff := cmp.Diff(&want, got); diff != "" {
 					t.Error(diff)
@@ -55,7 +55,7 @@ func TestLoad(t *testing.T) {
 
 // All complaints come at once.
 func TestValidate(t *testing.T) {
-	c := Config{Client: Client{Burst: -1}, LeaderElection: LeaderElection{Enabled: true}}
+	c := config{Client: Client{Burst: -1}, LeaderElection: leaderElection{Enabled: true}}
 	err := c.Validate()
 	if err == nil {
 		t.Fatal("want complaints")

@@ -18,11 +18,11 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// An Answerer answers a what-if question about a queue, whose jobs are named by uid.
-type Answerer func(ctx context.Context, queue string, q whatif.Question) (*whatif.Answer, error)
+// An answerer answers a what-if question about a queue, whose jobs are named by uid.
+type answerer func(ctx context.Context, queue string, q whatif.Question) (*whatif.Answer, error)
 
-// A Trier predicts when a job would start if it were created now.
-type Trier func(ctx context.Context, queue string, spec *job.Spec) (*whatif.TrialAnswer, error)
+// A trier predicts when a job would start if it were created now.
+type trier func(ctx context.Context, queue string, spec *job.Spec) (*whatif.TrialAnswer, error)
 
 const questionsAgain = 10 * time.Minute
 
@@ -68,7 +68,7 @@ func (l *leader) driver(queue string) (*driver.Driver, error) {
 }
 
 // Answer answers the questions in a ConfigMap until its watch ends or a reply cannot be written.
-func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer Answerer, try Trier) error {
+func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer answerer, try trier) error {
 	w, err := maps.Watch(ctx, metav1.ListOptions{FieldSelector: "metadata.name=" + wire.QuestionMap})
 	if err != nil {
 		return err
@@ -99,7 +99,7 @@ func Answer(ctx context.Context, maps clientcorev1.ConfigMapInterface, answer An
 	}
 }
 
-func reply(ctx context.Context, maps clientcorev1.ConfigMapInterface, asked *wire.Request, answer Answerer, try Trier) error {
+func reply(ctx context.Context, maps clientcorev1.ConfigMapInterface, asked *wire.Request, answer answerer, try trier) error {
 	said := wire.Reply{ID: asked.ID}
 	text, err := answerTo(ctx, asked, answer, try)
 	if said.Answer = text; err != nil {
@@ -113,7 +113,7 @@ func reply(ctx context.Context, maps clientcorev1.ConfigMapInterface, asked *wir
 	return err
 }
 
-func answerTo(ctx context.Context, asked *wire.Request, answer Answerer, try Trier) ([]byte, error) {
+func answerTo(ctx context.Context, asked *wire.Request, answer answerer, try trier) ([]byte, error) {
 	if asked.Try != nil {
 		return answerTrial(ctx, asked, try)
 	}
@@ -129,7 +129,7 @@ func answerTo(ctx context.Context, asked *wire.Request, answer Answerer, try Tri
 	return json.Marshal(a)
 }
 
-func answerTrial(ctx context.Context, asked *wire.Request, try Trier) ([]byte, error) {
+func answerTrial(ctx context.Context, asked *wire.Request, try trier) ([]byte, error) {
 	spec := new(job.Spec)
 	if json.Unmarshal(asked.Try, spec) != nil || spec.GPUs < 1 || spec.GPUs > mostTrialGPUs {
 		return nil, errors.New("the job is not valid")

@@ -80,7 +80,7 @@ func (l *leader) reconcile(ctx context.Context) error {
 		q := &queues.Items[i]
 		reason, message := l.active(ctx, q, common, served)
 		l.logRefused(q.Name, reason, message)
-		if reason != Serving {
+		if reason != serving {
 			stopped = append(stopped, func() { l.condition(ctx, q, reason, message) })
 			continue
 		}
@@ -102,7 +102,7 @@ func (l *leader) reconcile(ctx context.Context) error {
 }
 
 func (l *leader) logRefused(queue, reason, message string) {
-	if reason != Forbidden {
+	if reason != forbidden {
 		delete(l.refused, queue)
 		return
 	}

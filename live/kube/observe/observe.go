@@ -155,7 +155,7 @@ func (ob *Observer) observePods(ctx context.Context, nodes []corev1.Node, s *Obs
 
 // Pods with GPUs that an acting scheduler has not marked are no workers.
 func (ob *Observer) assign(p *corev1.Pod, s *Observation) {
-	uid := s.Owner(p)
+	uid := s.owner(p)
 	switch gpus := inventory.Request(&p.Spec, corev1.ResourceName(ob.options.Nodes.GPUResource)).GPUs; {
 	case uid == "":
 	case gpus > 0 && ob.options.Acts() && p.Labels[v1alpha1.JobUID] != uid:
@@ -179,7 +179,7 @@ func (ob *Observer) observeNodes(nodes []*corev1.Node, s *Observation) {
 	of.Now = time.Now()
 	s.Objects = slices.SortedFunc(slices.Values(nodes), func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })
 	s.Whole = inventory.Whole(nodes, &of)
-	s.Nodes = inventory.Read(nodes, s.AllPods, func(p *corev1.Pod) bool { return s.Ours[s.Owner(p)] }, &of)
+	s.Nodes = inventory.Read(nodes, s.AllPods, func(p *corev1.Pod) bool { return s.Ours[s.owner(p)] }, &of)
 	if slices.ContainsFunc(s.Jobs, func(f ObservedJob) bool { return f.Parsed.Kueue }) {
 		s.Labels = inventory.Labels(nodes, &of)
 	}

@@ -29,8 +29,8 @@ type ownership struct {
 	known bool // to its end
 }
 
-// Owner returns the uid of the queue's job that has pod p, or "".
-func (s *Observation) Owner(p *corev1.Pod) string { return s.owners[p.UID] }
+// owner returns the uid of the queue's job that has pod p, or "".
+func (s *Observation) owner(p *corev1.Pod) string { return s.owners[p.UID] }
 
 func (ob *Observer) findOwners(ctx context.Context, s *Observation) error {
 	s.owners = make(map[types.UID]string)
@@ -161,6 +161,6 @@ func (s *Observation) marked(p *corev1.Pod) string {
 // opted out.
 func (ob *Observer) IsOurs(s *Observation) func(p *corev1.Pod) bool {
 	return func(p *corev1.Pod) bool {
-		return s.Ours[s.Owner(p)] || p.Labels[v1alpha1.QueueLabel] == ob.options.Queue.Name && jobstate.Generation(p) > 0 && ob.allows(p.Namespace)
+		return s.Ours[s.owner(p)] || p.Labels[v1alpha1.QueueLabel] == ob.options.Queue.Name && jobstate.Generation(p) > 0 && ob.allows(p.Namespace)
 	}
 }

@@ -121,7 +121,7 @@ func TestOwner(t *testing.T) {
 		if err := ob.findOwners(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.TrimPrefix(s.Owner(s.AllPods[0]), "uid-of-"); got != c.want {
+		if got := strings.TrimPrefix(s.owner(s.AllPods[0]), "uid-of-"); got != c.want {
 			t.Errorf("%s: of %q, want %q", name, got, c.want)
 		}
 	}
@@ -185,8 +185,8 @@ func TestSort(t *testing.T) {
 		}
 		ob.assign(p, s)
 		worker, helper := len(s.Pods["uid-of-train"]) == 1, len(s.Helpers["uid-of-train"]) == 1
-		if worker != c.worker || helper != c.helper || (s.Owner(p) != "") != (worker || helper) {
-			t.Errorf("%s: worker %v, helper %v, of %q, want %v and %v", name, worker, helper, s.Owner(p), c.worker, c.helper)
+		if worker != c.worker || helper != c.helper || (s.owner(p) != "") != (worker || helper) {
+			t.Errorf("%s: worker %v, helper %v, of %q, want %v and %v", name, worker, helper, s.owner(p), c.worker, c.helper)
 		}
 	}
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// ErrUnanswered is returned if the scheduler does not answer in time.
-var ErrUnanswered = errors.New("the scheduler did not answer")
+// errUnanswered is returned if the scheduler does not answer in time.
+var errUnanswered = errors.New("the scheduler did not answer")
 
 const (
 	questionWait = 30 * time.Second // a simulation takes at most 10 s, and may wait for another
@@ -61,7 +61,7 @@ func (k *Kubectl) request(ctx context.Context, namespace string, of *wire.Reques
 	if _, err := k.call(ctx, "patch", "configmap", wire.QuestionMap, "-n", namespace, "--type", "merge", "-p", string(patch)); err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeoutCause(ctx, questionWait, fmt.Errorf("%w within %v", ErrUnanswered, questionWait))
+	ctx, cancel := context.WithTimeoutCause(ctx, questionWait, fmt.Errorf("%w within %v", errUnanswered, questionWait))
 	defer cancel()
 	for {
 		text, err := k.replyTo(ctx, namespace, of.ID)
@@ -88,11 +88,11 @@ func (k *Kubectl) replyTo(ctx context.Context, namespace, id string) (json.RawMe
 	asked, said := wire.ReadQuestion(m.Data)
 	switch {
 	case said.ID == id && said.Refused != "":
-		return nil, fmt.Errorf("%w: %s", ErrUnanswered, said.Refused)
+		return nil, fmt.Errorf("%w: %s", errUnanswered, said.Refused)
 	case said.ID == id:
 		return said.Answer, nil
 	case asked.ID != id:
-		return nil, fmt.Errorf("%w: another user asked a question meanwhile; ask again", ErrUnanswered)
+		return nil, fmt.Errorf("%w: another user asked a question meanwhile; ask again", errUnanswered)
 	}
 	return nil, nil
 }

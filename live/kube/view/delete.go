@@ -10,7 +10,7 @@ import (
 
 // Delete deletes a job's object and pods, but no newer object of that name. It returns ErrForbidden without the right,
 // and ErrNotFound if the object no longer exists.
-func (k *Kubectl) Delete(ctx context.Context, s *LiveJob) error {
+func (k *Kubectl) Delete(ctx context.Context, s *liveJob) error {
 	if s.object == nil {
 		return fmt.Errorf("%s: you cannot read its object", s.ID)
 	}

@@ -24,7 +24,7 @@ const (
 // Reasons that take precedence, in this order.
 const (
 	Misconfigured   = "Misconfigured"
-	NotManaged      = "NotManaged"
+	notManaged      = "NotManaged"
 	WaitingForQuota = "WaitingForQuota"
 )
 
@@ -32,7 +32,7 @@ func tier(reason string) int {
 	switch reason {
 	case Misconfigured:
 		return 0
-	case NotManaged:
+	case notManaged:
 		return 1
 	case WaitingForQuota:
 		return 2
@@ -48,8 +48,8 @@ type Reason struct {
 	Since time.Time `json:"since,omitzero"`
 }
 
-// FromPlan reports whether the policy gave the reason; other reasons explain why a job is in no plan.
-func (r *Reason) FromPlan() bool { return tier(r.Reason) > tier(WaitingForQuota) }
+// fromPlan reports whether the policy gave the reason; other reasons explain why a job is in no plan.
+func (r *Reason) fromPlan() bool { return tier(r.Reason) > tier(WaitingForQuota) }
 
 // Dominant returns the most important reason, or the zero Reason.
 func Dominant(all ...Reason) Reason {
@@ -65,14 +65,14 @@ func Dominant(all ...Reason) Reason {
 type object struct {
 	Version string `json:"apiVersion"`
 	Kind    string `json:"kind"`
-	Meta    Meta   `json:"metadata"`
+	Meta    meta   `json:"metadata"`
 	Spec    struct {
 		Suspend     bool `json:"suspend"`
 		Parallelism int  `json:"parallelism"`
 		Template    pod  `json:"template"`
 	} `json:"spec"`
 	Status struct {
-		Conditions []Condition `json:"conditions"`
+		Conditions []condition `json:"conditions"`
 	} `json:"status"`
 }
 
@@ -98,7 +98,7 @@ func (l *Looker) Explain(ctx context.Context, namespace, name string) (*status.S
 	if err != nil {
 		return nil, err
 	}
-	at.Jobs = slices.DeleteFunc(at.Jobs, func(s LiveJob) bool { return s.UID != o.Meta.UID })
+	at.Jobs = slices.DeleteFunc(at.Jobs, func(s liveJob) bool { return s.UID != o.Meta.UID })
 	at.Ended = slices.DeleteFunc(at.Ended, func(j status.Job) bool { return j.UID != o.Meta.UID })
 	return at.Status(namespace), nil
 }
@@ -139,19 +139,19 @@ func (k *Kubectl) job(ctx context.Context, kind, namespace, name string) (*objec
 }
 
 // In mode Recommend the message is the plan's, without the observed state.
-func (s *LiveJob) condition(mode string) Reason {
+func (s *liveJob) condition(mode string) Reason {
 	c := conditionOf(s.object.Status.Conditions, scheduled)
 	if c == nil {
 		return Reason{}
 	}
 	r := Reason{c.Reason, c.Message, c.Changed}
-	if s.plan != nil && mode != "" && !acts(mode) && r.FromPlan() {
+	if s.plan != nil && mode != "" && !acts(mode) && r.fromPlan() {
 		r.Message = s.plan.Message
 	}
 	return r
 }
 
-func (at *Look) unplanned() Reason {
+func (at *look) unplanned() Reason {
 	if at.Plans == nil {
 		return Reason{Reason: "Unplanned", Message: "it has no published reason, and you may not list plans"}
 	}

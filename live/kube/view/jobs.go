@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A LiveJob is a job of a queue that has not ended.
-type LiveJob struct {
+// A liveJob is a job of a queue that has not ended.
+type liveJob struct {
 	status.Job
 	names  []string
 	made   time.Time
@@ -23,7 +23,7 @@ type LiveJob struct {
 	object *object
 }
 
-func (at *Look) fill(c *cluster, workloads []object) {
+func (at *look) fill(c *cluster, workloads []object) {
 	left := c.queued()
 	if o := at.also; o != nil {
 		if left[o.Meta.UID] = o; !slices.ContainsFunc(c.objects, func(l object) bool { return l.Meta.UID == o.Meta.UID }) {
@@ -39,7 +39,7 @@ func (at *Look) fill(c *cluster, workloads []object) {
 				continue
 			}
 			delete(left, a.UID)
-			at.add(c, LiveJob{Job: status.Job{Queue: p.Meta.Name, UID: a.UID, Kind: a.Kind, Namespace: a.Namespace, Name: a.Name}, plan: a, object: o})
+			at.add(c, liveJob{Job: status.Job{Queue: p.Meta.Name, UID: a.UID, Kind: a.Kind, Namespace: a.Namespace, Name: a.Name}, plan: a, object: o})
 		}
 	}
 	for i := range c.objects {
@@ -49,10 +49,10 @@ func (at *Look) fill(c *cluster, workloads []object) {
 		case o.ended() != "":
 			at.Ended = append(at.Ended, o.end())
 		default:
-			at.add(c, LiveJob{Job: status.Job{Queue: m.Labels[queueLabel], UID: m.UID, Kind: o.Kind, Namespace: m.Namespace, Name: m.Name}, object: o})
+			at.add(c, liveJob{Job: status.Job{Queue: m.Labels[queueLabel], UID: m.UID, Kind: o.Kind, Namespace: m.Namespace, Name: m.Name}, object: o})
 		}
 	}
-	slices.SortStableFunc(at.Jobs, func(a, b LiveJob) int { return cmp.Compare(a.Queue, b.Queue) })
+	slices.SortStableFunc(at.Jobs, func(a, b liveJob) int { return cmp.Compare(a.Queue, b.Queue) })
 	slices.SortFunc(at.Ended, func(a, b status.Job) int { return cmp.Or(b.Finished.Compare(a.Finished), cmp.Compare(a.ID, b.ID)) })
 	at.name()
 	at.share(c)
@@ -71,14 +71,14 @@ func (c *cluster) queued() map[string]*object {
 	return all
 }
 
-func (at *Look) add(c *cluster, s LiveJob) {
+func (at *look) add(c *cluster, s liveJob) {
 	if s.Asked = "not known"; s.object != nil {
 		s.Submitted, s.Asked = s.object.Meta.Created, s.object.asks(c.policy.Resource)
 	}
 	at.Jobs = append(at.Jobs, s)
 }
 
-func (at *Look) name() {
+func (at *look) name() {
 	count := make(map[job.ID]int)
 	for i := range at.Jobs {
 		s := &at.Jobs[i]
@@ -92,8 +92,8 @@ func (at *Look) name() {
 	}
 }
 
-func (at *Look) share(c *cluster) {
-	jobs, nodes, names := make(map[string]*LiveJob), make(map[string]*status.Node), c.names()
+func (at *look) share(c *cluster) {
+	jobs, nodes, names := make(map[string]*liveJob), make(map[string]*status.Node), c.names()
 	for i := range at.Jobs {
 		jobs[at.Jobs[i].UID] = &at.Jobs[i]
 	}
@@ -126,7 +126,7 @@ func (at *Look) share(c *cluster) {
 	}
 }
 
-func (s *LiveJob) count(p *pod, gpus int) {
+func (s *liveJob) count(p *pod, gpus int) {
 	if s.Pods++; p.runs() {
 		s.Ready++
 	}
@@ -146,7 +146,7 @@ func (s *LiveJob) count(p *pod, gpus int) {
 	s.Nodes[i].GPUs += gpus
 }
 
-func (at *Look) complete(s *LiveJob, workloads []object) {
+func (at *look) complete(s *liveJob, workloads []object) {
 	suspended := s.object != nil && s.object.Spec.Suspend
 	switch {
 	case at.hidden:
@@ -175,7 +175,7 @@ func (at *Look) complete(s *LiveJob, workloads []object) {
 	}
 }
 
-func (at *Look) planned(s *LiveJob, why *Reason) {
+func (at *look) planned(s *liveJob, why *Reason) {
 	s.Plan = &status.Plan{GPUs: s.plan.GPUs, GPUType: model.GPUType(s.plan.GPUType)}
 	for _, n := range s.plan.Nodes {
 		s.Plan.Nodes = append(s.Plan.Nodes, status.Share{Node: n.Name, GPUs: n.GPUs})
@@ -190,7 +190,7 @@ func (at *Look) planned(s *LiveJob, why *Reason) {
 	if recommended {
 		s.Sentence = fmt.Sprintf("mode Recommend only shows the plan, which would give it %s: %s", gpus(strconv.Itoa(s.Plan.GPUs)), s.Sentence)
 	}
-	if !why.FromPlan() {
+	if !why.fromPlan() {
 		return
 	}
 	s.Unblock = s.plan.Unblock
@@ -203,9 +203,9 @@ func (at *Look) planned(s *LiveJob, why *Reason) {
 }
 
 // If a queue makes no plans, reasons from earlier plans are out of date.
-func (at *Look) why(s *LiveJob, workloads []object) Reason {
+func (at *look) why(s *liveJob, workloads []object) Reason {
 	best := at.published(s, workloads)
-	if idle := at.idle(s.Queue); idle.Reason != "" && best.FromPlan() {
+	if idle := at.idle(s.Queue); idle.Reason != "" && best.fromPlan() {
 		return idle
 	}
 	if best.Reason != "" {
@@ -214,7 +214,7 @@ func (at *Look) why(s *LiveJob, workloads []object) Reason {
 	return at.unplanned()
 }
 
-func (at *Look) idle(queue string) Reason {
+func (at *look) idle(queue string) Reason {
 	for i := range at.Queues {
 		q := &at.Queues[i]
 		switch c := q.Condition("Active"); {
@@ -230,7 +230,7 @@ func (at *Look) idle(queue string) Reason {
 	return Reason{}
 }
 
-func (at *Look) published(s *LiveJob, workloads []object) Reason {
+func (at *look) published(s *liveJob, workloads []object) Reason {
 	var found []Reason
 	if s.object != nil {
 		mode := at.Mode(s.Queue)

@@ -13,7 +13,7 @@ const (
 
 // Log returns the last lines of a job's first pod by name. It returns ErrNotFound without a pod, and ErrForbidden
 // without the right to pods/log.
-func (k *Kubectl) Log(ctx context.Context, s *LiveJob) ([]byte, error) {
+func (k *Kubectl) Log(ctx context.Context, s *liveJob) ([]byte, error) {
 	if len(s.names) == 0 {
 		return nil, fmt.Errorf("%s has no pod: %w", s.ID, ErrNotFound)
 	}

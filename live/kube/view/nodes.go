@@ -10,13 +10,13 @@ import (
 )
 
 type machine struct {
-	Meta Meta `json:"metadata"`
+	Meta meta `json:"metadata"`
 	Spec struct {
 		Unschedulable bool `json:"unschedulable"`
 	} `json:"spec"`
 	Status struct {
 		Allocatable map[string]string `json:"allocatable"`
-		Conditions  []Condition       `json:"conditions"`
+		Conditions  []condition       `json:"conditions"`
 	} `json:"status"`
 }
 
@@ -115,7 +115,7 @@ func (p *common) typeOf(m *machine) string {
 
 func (q *Queue) watches() bool { return q.Spec.Mode == "Observe" || q.Spec.Mode == "Off" }
 
-func (at *Look) count(q *Queue) {
+func (at *look) count(q *Queue) {
 	s := &q.Status
 	s.Running, s.Waiting, s.GPUs, s.GPUsUsed = 0, 0, 0, 0
 	for i := range at.Nodes {
@@ -144,7 +144,7 @@ func (q *Queue) overlaps(machines []machine, queues []Queue, resource string) {
 			if older.Spec.Mode == "Off" || parseGPUs(m.Status.Allocatable[resource]) == 0 || !q.selects(m) || !older.selects(m) {
 				continue
 			}
-			q.Status.Conditions = []Condition{{
+			q.Status.Conditions = []condition{{
 				Type: "Active", Status: "False", Reason: "Overlaps",
 				Message: "node " + m.Meta.Name + " also belongs to the older queue " + older.Meta.Name + ": change spec.nodeSelector",
 			}}

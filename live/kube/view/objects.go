@@ -16,8 +16,8 @@ const (
 	plans  = "plans.oxgang.dev"
 )
 
-// A Meta is an object's metadata.
-type Meta struct {
+// A meta is an object's metadata.
+type meta struct {
 	Name        string            `json:"name"`
 	Namespace   string            `json:"namespace,omitempty"`
 	UID         string            `json:"uid,omitempty"`
@@ -25,28 +25,28 @@ type Meta struct {
 	Annotations map[string]string `json:"annotations,omitempty"`
 	Created     time.Time         `json:"creationTimestamp,omitzero"`
 	Deleted     *time.Time        `json:"deletionTimestamp,omitempty"`
-	Owners      []Owner           `json:"ownerReferences,omitempty"`
+	Owners      []owner           `json:"ownerReferences,omitempty"`
 }
 
-// An Owner is an object that owns another.
-type Owner struct {
+// An owner is an object that owns another.
+type owner struct {
 	Kind       string `json:"kind"`
 	Name       string `json:"name"`
 	UID        string `json:"uid"`
 	Controller bool   `json:"controller"`
 }
 
-func (m *Meta) controller() Owner {
+func (m *meta) controller() owner {
 	for _, o := range m.Owners {
 		if o.Controller {
 			return o
 		}
 	}
-	return Owner{}
+	return owner{}
 }
 
-// A Condition is a condition of an object.
-type Condition struct {
+// A condition is a condition of an object.
+type condition struct {
 	Type    string    `json:"type"`
 	Status  string    `json:"status"`
 	Reason  string    `json:"reason"`
@@ -54,7 +54,7 @@ type Condition struct {
 	Changed time.Time `json:"lastTransitionTime"`
 }
 
-func conditionOf(all []Condition, kind string) *Condition {
+func conditionOf(all []condition, kind string) *condition {
 	for i := range all {
 		if all[i].Type == kind {
 			return &all[i]
@@ -65,7 +65,7 @@ func conditionOf(all []Condition, kind string) *Condition {
 
 // A Queue is a pool of nodes, and its state.
 type Queue struct {
-	Meta Meta `json:"metadata"`
+	Meta meta `json:"metadata"`
 	Spec struct {
 		Mode         string            `json:"mode"`
 		NodeSelector map[string]string `json:"nodeSelector"`
@@ -77,7 +77,7 @@ type Queue struct {
 		} `json:"policy"`
 	} `json:"spec"`
 	Status struct {
-		Conditions []Condition `json:"conditions"`
+		Conditions []condition `json:"conditions"`
 		Running    int         `json:"running"`
 		Waiting    int         `json:"waiting"`
 		GPUs       int         `json:"gpus"`
@@ -86,11 +86,11 @@ type Queue struct {
 }
 
 // Condition returns the condition of a type, or nil.
-func (q *Queue) Condition(kind string) *Condition { return conditionOf(q.Status.Conditions, kind) }
+func (q *Queue) Condition(kind string) *condition { return conditionOf(q.Status.Conditions, kind) }
 
 // A Plan is the latest decision for the queue of the same name.
 type Plan struct {
-	Meta Meta `json:"metadata"`
+	Meta meta `json:"metadata"`
 	Spec struct {
 		Epoch       int64        `json:"epoch"`
 		Round       int64        `json:"round"`

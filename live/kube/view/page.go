@@ -17,7 +17,7 @@ import (
 type Page struct {
 	*page.Watched
 	looker *Looker
-	last   atomic.Pointer[Look]
+	last   atomic.Pointer[look]
 	ask    asking // nil: questions are off
 }
 
@@ -47,7 +47,7 @@ func (p *Page) MeasureBy(meter *gpuuse.Meter) {
 	p.Measure = func(s *status.Status) { meter.Attach(s, p.last.Load().owner()) }
 }
 
-func (at *Look) owner() func(*gpuuse.Sample) job.ID {
+func (at *look) owner() func(*gpuuse.Sample) job.ID {
 	jobs := make(map[string]job.ID)
 	for i := range at.Jobs {
 		for _, pod := range at.Jobs[i].names {
@@ -67,7 +67,7 @@ func (p *Page) Follow(ctx context.Context) {
 	p.Watched.Follow(ctx, func(took time.Duration, _ bool) time.Duration { return max(least, rest*took) })
 }
 
-func (p *Page) liveJob(id job.ID) (*LiveJob, error) {
+func (p *Page) liveJob(id job.ID) (*liveJob, error) {
 	j, err := p.Find(id)
 	if err != nil {
 		return nil, err

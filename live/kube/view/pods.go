@@ -3,7 +3,7 @@ package view
 import "strconv"
 
 type pod struct {
-	Meta Meta `json:"metadata"`
+	Meta meta `json:"metadata"`
 	Spec struct {
 		NodeName   string      `json:"nodeName"`
 		Containers []container `json:"containers"`

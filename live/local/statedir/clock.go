@@ -14,8 +14,8 @@ const clockFile = "clock.json"
 // drift is how far the machine's clock may differ from the time since boot before it counts as set.
 const drift = time.Minute
 
-// A Clock is a reading of a machine's clocks.
-type Clock struct {
+// A clock is a reading of a machine's clocks.
+type clock struct {
 	Boot  string        `json:"boot"` // identifies the boot of the machine
 	Up    time.Duration `json:"up"`   // time since boot, including suspension
 	Wall  time.Time     `json:"wall"`
@@ -24,7 +24,7 @@ type Clock struct {
 
 // next returns the present, given what was stored before: if the clock was set between, Moved is the present. A clock that was set
 // while the machine was off is noticed only if it was set back.
-func (c Clock) next(now Clock) Clock {
+func (c clock) next(now clock) clock {
 	now.Moved = c.Moved
 	passed := now.Wall.Sub(c.Wall)
 	known := c.Boot != "" && c.Boot == now.Boot
@@ -38,9 +38,9 @@ func (c Clock) next(now Clock) Clock {
 // time in the state directory, to detect the next change.
 func ClockSet(dir string, dry bool) (time.Time, error) {
 	path := filepath.Join(dir, clockFile)
-	var before Clock
+	var before clock
 	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &before) != nil {
-		before = Clock{} // damaged
+		before = clock{} // damaged
 	}
 	now := before.next(clockNow())
 	if dry {

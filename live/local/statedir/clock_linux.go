@@ -8,11 +8,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func clockNow() Clock {
+func clockNow() clock {
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	var up unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &up) != nil {
 		boot = nil
 	}
-	return Clock{Boot: strings.TrimSpace(string(boot)), Up: time.Duration(up.Nano()), Wall: time.Now().Round(0).UTC()}
+	return clock{Boot: strings.TrimSpace(string(boot)), Up: time.Duration(up.Nano()), Wall: time.Now().Round(0).UTC()}
 }

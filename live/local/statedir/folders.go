@@ -50,15 +50,15 @@ func (f *Folders) Make(id job.ID, u *account.User) error {
 	if err != nil {
 		return err
 	}
-	return f.Give(id, u)
+	return f.give(id, u)
 }
 
 // Passable is the mode of a directory that other users can enter, but neither list nor change.
 const Passable = 0o711
 
-// Give makes user u, unless nil, the owner of a job's checkpoints. The scheduler still owns the folder, so that the
+// give makes user u, unless nil, the owner of a job's checkpoints. The scheduler still owns the folder, so that the
 // user cannot replace other files in it.
-func (f *Folders) Give(id job.ID, u *account.User) error {
+func (f *Folders) give(id job.ID, u *account.User) error {
 	if u == nil {
 		return nil
 	}

@@ -15,11 +15,11 @@ const (
 	Logs        Category = "logs"        // folders of jobs without checkpoints
 	Checkpoints Category = "checkpoints" // of jobs
 	Journals    Category = "journals"    // except the current one
-	Reports     Category = "reports"     // in the database
+	reports     Category = "reports"     // in the database
 )
 
-// Categories returns all categories in display order.
-func Categories() []Category { return []Category{Logs, Checkpoints, Journals, Reports} }
+// categories returns all categories in display order.
+func categories() []Category { return []Category{Logs, Checkpoints, Journals, reports} }
 
 // A Limit states how much data of ended jobs is kept: nothing older than Age, and at most Bytes for each user, the
 // newest first. 0 means no limit. Age counts from the end of the job, or from the last line of a journal.
@@ -34,7 +34,7 @@ type Limits map[Category]Limit
 // Default returns the default limits. Checkpoints, the results of jobs, are kept for ever.
 func Default() Limits {
 	const day = 24 * time.Hour
-	return Limits{Logs: {Age: 30 * day, Bytes: 1 << 30}, Journals: {Age: 30 * day, Bytes: 1 << 30}, Reports: {Age: 90 * day}}
+	return Limits{Logs: {Age: 30 * day, Bytes: 1 << 30}, Journals: {Age: 30 * day, Bytes: 1 << 30}, reports: {Age: 90 * day}}
 }
 
 // With returns a copy of l in which replacements override the limits of the same category.
@@ -51,12 +51,12 @@ func (l Limits) Validate() error {
 	for category, limit := range l {
 		switch category {
 		case Logs, Checkpoints, Journals:
-		case Reports:
+		case reports:
 			if limit.Bytes != 0 {
 				errs = append(errs, errors.New("reports: set an age, not bytes"))
 			}
 		default:
-			errs = append(errs, fmt.Errorf("category %.40q, want one of %v", category, Categories()))
+			errs = append(errs, fmt.Errorf("category %.40q, want one of %v", category, categories()))
 		}
 		if limit.Age < 0 || limit.Bytes < 0 {
 			errs = append(errs, fmt.Errorf("%s: age %v, %d bytes, want at least 0", category, limit.Age, limit.Bytes))

@@ -62,15 +62,15 @@ func Prune(s *store.Store, o *PruneOptions) ([]Amount, error) {
 }
 
 func (o *PruneOptions) reports(s *store.Store) (Amount, error) {
-	age := o.Limits[Reports].Age
+	age := o.Limits[reports].Age
 	if age == 0 || o.Now.Sub(o.ClockSet) < age {
-		return Amount{Category: Reports}, nil
+		return Amount{Category: reports}, nil
 	}
 	n, err := s.CountReports(o.Now.Add(-age))
 	if err == nil && !o.DryRun && n > 0 {
 		err = s.ForgetReports(o.Now.Add(-age))
 	}
-	return Amount{Category: Reports, Count: n}, err
+	return Amount{Category: reports, Count: n}, err
 }
 
 // surplus returns the items that exceed a limit, which applies to each user separately.

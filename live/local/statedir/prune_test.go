@@ -116,7 +116,7 @@ func TestPrune_by_age(t *testing.T) {
 	p.o.Busy = func(id job.ID) bool { return id == "stops" }
 	before := p.files()
 	p.o.DryRun = true
-	limits := Limits{Logs: {Age: 2 * hour}, Checkpoints: {Age: 2 * hour}, Reports: {Age: 2 * hour}}
+	limits := Limits{Logs: {Age: 2 * hour}, Checkpoints: {Age: 2 * hour}, reports: {Age: 2 * hour}}
 	dry := p.prune(limits)
 	p.want(before...)
 	if n, err := p.store.CountReports(now); err != nil || n != 3 {
@@ -127,7 +127,7 @@ func TestPrune_by_age(t *testing.T) {
 	if !maps.Equal(dry, done) {
 		t.Errorf("deleted %v, and a dry run said %v", done, dry)
 	}
-	want := map[Category]Amount{Logs: {Logs, 1, 4 * 4096}, Checkpoints: {Checkpoints, 1, 3 * 4096}, Journals: {Category: Journals}, Reports: {Reports, 2, 0}}
+	want := map[Category]Amount{Logs: {Logs, 1, 4 * 4096}, Checkpoints: {Checkpoints, 1, 3 * 4096}, Journals: {Category: Journals}, reports: {reports, 2, 0}}
 	if !maps.Equal(done, want) {
 		t.Errorf("deleted %v, want %v", done, want)
 	}
@@ -213,7 +213,7 @@ func TestPrune_journals(t *testing.T) {
 func TestValidate(t *testing.T) {
 	for want, l := range map[string]Limits{
 		`category "log"`:        {"log": {}},
-		"set an age, not bytes": {Reports: {Bytes: 1}},
+		"set an age, not bytes": {reports: {Bytes: 1}},
 		"logs: age -1ns, 0 b":   {Logs: {Age: -1}},
 	} {
 		if err := l.Validate(); err == nil || !strings.Contains(err.Error(), want) {

@@ -108,7 +108,7 @@ func makeFolders(f *Folders) error {
 			err = os.MkdirAll(f.Checkpoints(j.Spec.ID), 0o700)
 		}
 		if err == nil {
-			err = f.Give(j.Spec.ID, j.Request.User)
+			err = f.give(j.Spec.ID, j.Request.User)
 		}
 		if err == nil {
 			err = WriteRecord(f, j, nil)

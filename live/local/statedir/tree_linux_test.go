@@ -104,10 +104,10 @@ func TestPrune_after_the_clock_was_set(t *testing.T) {
 	p.job("minutes", 60*24*hour, true)
 	p.write(filepath.Join(p.o.Journals, "old.oxj"), 1)
 	p.must(os.Chtimes(filepath.Join(p.o.Journals, "old.oxj"), time.Time{}, now.Add(-60*24*hour)))
-	limits := Limits{Logs: {Age: 30 * 24 * hour}, Checkpoints: {Age: 30 * 24 * hour}, Journals: {Age: 30 * 24 * hour}, Reports: {Age: 24 * hour}}
+	limits := Limits{Logs: {Age: 30 * 24 * hour}, Checkpoints: {Age: 30 * 24 * hour}, Journals: {Age: 30 * 24 * hour}, reports: {Age: 24 * hour}}
 	p.o.ClockSet = now.Add(-time.Minute)
 	before := p.files()
-	if got := p.prune(limits); got[Reports].Count != 0 {
+	if got := p.prune(limits); got[reports].Count != 0 {
 		t.Errorf("deleted %v, want nothing", got)
 	}
 	p.want(before...)
@@ -124,12 +124,12 @@ func TestPrune_after_the_clock_was_set(t *testing.T) {
 
 // The setting of the clock is noticed while the machine is up, also while no scheduler runs, and after a boot if it was set back.
 func TestClock(t *testing.T) {
-	at := func(boot string, up, wall time.Duration) Clock { return Clock{Boot: boot, Up: up, Wall: now.Add(wall)} }
+	at := func(boot string, up, wall time.Duration) clock { return clock{Boot: boot, Up: up, Wall: now.Add(wall)} }
 	for what, test := range map[string]struct {
-		before, now Clock
+		before, now clock
 		set         bool
 	}{
-		"first":              {Clock{}, at("a", hour, hour), false},
+		"first":              {clock{}, at("a", hour, hour), false},
 		"an hour passes":     {at("a", 0, 0), at("a", hour, hour+time.Second), false},
 		"set forward":        {at("a", 0, 0), at("a", hour, 60*24*hour), true},
 		"set back":           {at("a", 0, 0), at("a", hour, -hour), true},

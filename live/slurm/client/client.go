@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// DefaultTimeout is the time limit of a command. slurmctld answers within seconds unless it is overloaded.
-const DefaultTimeout = 30 * time.Second
+// defaultTimeout is the time limit of a command. slurmctld answers within seconds unless it is overloaded.
+const defaultTimeout = 30 * time.Second
 
 // A Client runs the commands of one Slurm cluster and parses their output. It is safe for concurrent use.
 type Client struct {
@@ -35,7 +35,7 @@ func (c *Client) call(ctx context.Context, cmd Command) ([]byte, error) {
 	if run == nil {
 		run = Exec
 	}
-	bounded, cancel := context.WithTimeout(ctx, DefaultTimeout)
+	bounded, cancel := context.WithTimeout(ctx, defaultTimeout)
 	defer cancel()
 	out, err := run(bounded, cmd)
 	switch {
@@ -44,7 +44,7 @@ func (c *Client) call(ctx context.Context, cmd Command) ([]byte, error) {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
 	case bounded.Err() != nil:
-		return nil, &Error{Command: cmd.Name, Message: fmt.Sprintf("no answer within %v", DefaultTimeout), Err: ErrTimeout}
+		return nil, &Error{Command: cmd.Name, Message: fmt.Sprintf("no answer within %v", defaultTimeout), Err: ErrTimeout}
 	}
 	return nil, err
 }
@@ -54,7 +54,7 @@ func (c *Client) call(ctx context.Context, cmd Command) ([]byte, error) {
 func (c *Client) Jobs(ctx context.Context) ([]Job, error) {
 	return inEitherForm(ctx, c, form[Job]{
 		json: Command{Name: "squeue", Args: []string{"--json"}}, parse: ParseJobs,
-		text: Command{Name: "scontrol", Args: []string{"-o", "-d", "show", "job"}}, parseText: ParseJobsText, forgeable: true,
+		text: Command{Name: "scontrol", Args: []string{"-o", "-d", "show", "job"}}, parseText: parseJobsText, forgeable: true,
 	})
 }
 
@@ -101,7 +101,7 @@ func (c *Client) Accounting(ctx context.Context, start time.Time) ([]Run, error)
 	separator := "," + rand.Text() + ","
 	return asked(ctx, c, Command{Name: "sacct", Args: []string{
 		"-n", "-P", "-a", "-X", "-D", "--delimiter=" + separator, "-S", fmt.Sprintf("uts%d", start.Unix()), "-o", RunColumns,
-	}}, func(text []byte) ([]Run, error) { return ParseRuns(text, separator) })
+	}}, func(text []byte) ([]Run, error) { return parseRuns(text, separator) })
 }
 
 // A Run is one run of a job in Slurm's accounting database.
@@ -120,9 +120,9 @@ type Run struct {
 // RunColumns are the sacct columns that ParseRuns reads. The first and the last are the same.
 const RunColumns = "JobIDRaw,JobID,JobName,User,State,ExitCode,Start,End,ElapsedRaw,NodeList,AllocTRES,JobIDRaw"
 
-// ParseRuns parses the output of sacct. separator is the text between columns; users must not be able to guess it.
+// parseRuns parses the output of sacct. separator is the text between columns; users must not be able to guess it.
 // Names may contain line breaks. Errors are ErrMalformed.
-func ParseRuns(text []byte, separator string) ([]Run, error) {
+func parseRuns(text []byte, separator string) ([]Run, error) {
 	want := strings.Count(RunColumns, ",") + 1
 	cells := strings.Split(strings.TrimSuffix(string(text), "\n"), separator)
 	if len(text) == 0 {

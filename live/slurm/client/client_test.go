@@ -94,7 +94,7 @@ func TestWrite(t *testing.T) {
 		t.Errorf("submitted %v, %v, want 17", id, err)
 	}
 	for _, err := range []error{
-		c.Hold(ctx, 3), c.Release(ctx, 3), c.Requeuehold(ctx, 3), c.Signal(ctx, 3, "USR1", Batch), c.Signal(ctx, 3, "TERM", Steps),
+		c.Hold(ctx, 3), c.Release(ctx, 3), c.Requeuehold(ctx, 3), c.Signal(ctx, 3, "USR1", Batch), c.Signal(ctx, 3, "TERM", steps),
 		c.Update(ctx, 3, Field{"NumNodes", "2-2"}, Field{"Comment", "oxgang: a b"}),
 	} {
 		if err != nil {

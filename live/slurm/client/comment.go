@@ -11,26 +11,26 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// Prefix begins the job comments that are addressed to the scheduler.
-const Prefix = "oxgang:"
+// prefix begins the job comments that are addressed to the scheduler.
+const prefix = "oxgang:"
 
-// A Part states what the scheduler may do with a job.
-type Part uint8
+// A part states what the scheduler may do with a job.
+type part uint8
 
 // Each part includes the parts before it.
 const (
-	None    Part = iota // nothing
-	Order               // change its place among waiting jobs
+	None    part = iota // nothing
+	order               // change its place among waiting jobs
 	Elastic             // resize it
 )
 
 var partNames = [...]string{"none", "order", "elastic"}
 
-func (p Part) String() string { return partNames[p] }
+func (p part) String() string { return partNames[p] }
 
 // A Request is what a user's job comment asks the scheduler to do.
 type Request struct {
-	Part     Part
+	Part     part
 	Min, Max int       // GPUs on all nodes; 1 ≤ Min ≤ Max
 	Class    job.Class // class of similar jobs; empty: its own
 	Type     string    // allowed GPU types joined by "+"; empty: any
@@ -39,7 +39,7 @@ type Request struct {
 
 // ParseRequest parses a job comment. A comment without Prefix gives the zero Request.
 func ParseRequest(text string) (Request, error) {
-	body, ours := strings.CutPrefix(text, Prefix)
+	body, ours := strings.CutPrefix(text, prefix)
 	if !ours {
 		return Request{}, nil
 	}
@@ -47,7 +47,7 @@ func ParseRequest(text string) (Request, error) {
 	var r Request
 	switch part {
 	case "order":
-		r.Part = Order
+		r.Part = order
 	case "elastic":
 		r.Part = Elastic
 	default:
@@ -97,7 +97,7 @@ func (r *Request) set(name, value string) (err error) {
 			err = errors.New("want GPU types joined by +")
 		}
 	case "token":
-		r.Token, err = value, CheckDigest(value)
+		r.Token, err = value, checkDigest(value)
 	default:
 		err = errors.New("want min, max, class, type or token")
 	}
@@ -127,7 +127,7 @@ func (r Request) String() string {
 	if r.Part == None {
 		return ""
 	}
-	text := Prefix + r.Part.String()
+	text := prefix + r.Part.String()
 	if r.Part == Elastic {
 		text += fmt.Sprintf(";min=%d;max=%d", r.Min, r.Max)
 	}

@@ -15,8 +15,8 @@ func TestParseRequest(t *testing.T) {
 		"":                            {},
 		"fix the learning rate":       {},
 		"OXGANG:order":                {},
-		"oxgang:order":                {Part: Order},
-		"oxgang:order;class=bert":     {Part: Order, Class: "bert"},
+		"oxgang:order":                {Part: order},
+		"oxgang:order;class=bert":     {Part: order, Class: "bert"},
 		"oxgang:elastic;min=2;max=16": {Part: Elastic, Min: 2, Max: 16},
 		"oxgang:elastic;min=1;max=1;type=a100+h100":  {Part: Elastic, Min: 1, Max: 1, Type: "a100+h100"},
 		"oxgang:elastic;min=1;max=1;class=a=b":       {Part: Elastic, Min: 1, Max: 1, Class: "a=b"},
@@ -79,7 +79,7 @@ func TestParseMark_knows_what_others_wrote(t *testing.T) {
 		"billed to ml", "oxgang:hold=yes", "oxgang:epoch=0", "oxgang:epoch=99999999999999999999", "oxgang:nice=99999999999",
 		"oxgang:generation=0", "oxgang:hold;hold", "oxgang:place=3",
 	} {
-		if got, err := ParseMark(text); !errors.Is(err, ErrForeign) || got != (Mark{}) {
+		if got, err := ParseMark(text); !errors.Is(err, errForeign) || got != (Mark{}) {
 			t.Errorf("%q: got %+v, %v, want ErrForeign", text, got, err)
 		}
 	}

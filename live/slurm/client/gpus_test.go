@@ -50,13 +50,13 @@ func TestNodenames(t *testing.T) {
 		"n[08-10,12]":             {"n08", "n09", "n10", "n12"},
 		"rack[0-1]n[1,3],gpu-a.b": {"rack0n1", "rack0n3", "rack1n1", "rack1n3", "gpu-a.b"},
 	} {
-		got, err := Nodenames(list)
+		got, err := nodenames(list)
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Errorf("%q: %v, %s", list, err, diff)
 		}
 	}
 	for _, list := range []string{"a[1-", "a[2-1]", "a[x]", "a[1-99999999]", "a[0-999]b[0-999]", ",a", "a b", "a]", "a[]"} {
-		if got, err := Nodenames(list); !errors.Is(err, ErrMalformed) {
+		if got, err := nodenames(list); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%q: %d nodes, %v, want an error", list, len(got), err)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 
 const mostNodes = 1 << 17
 
-// Nodenames returns the names in a Slurm host list such as "a[1-2],rack[0-1]n[08-10],c1". An invalid list is an
+// nodenames returns the names in a Slurm host list such as "a[1-2],rack[0-1]n[08-10],c1". An invalid list is an
 // ErrMalformed.
-func Nodenames(list string) ([]string, error) {
+func nodenames(list string) ([]string, error) {
 	var all []string
 	for list != "" && list != "(null)" {
 		end := itemEnd(list)

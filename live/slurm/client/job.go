@@ -18,7 +18,7 @@ type State string
 const (
 	Pending   State = "PENDING"
 	Running   State = "RUNNING"
-	Suspended State = "SUSPENDED"
+	suspended State = "SUSPENDED"
 	Completed State = "COMPLETED"
 	Cancelled State = "CANCELLED"
 	Failure   State = "FAILED"
@@ -76,7 +76,7 @@ func (j *Job) Waits() bool { return j.State == Pending }
 
 // Holds reports whether a job holds nodes, including while it completes.
 func (j *Job) Holds() bool {
-	return j.State == Running || j.State == Suspended || slices.Contains(j.Flags, "COMPLETING")
+	return j.State == Running || j.State == suspended || slices.Contains(j.Flags, "COMPLETING")
 }
 
 // IsHeld reports whether a waiting job is held.

@@ -124,7 +124,7 @@ func (j *Job) setState(states, flags []string) {
 }
 
 var stateOf = map[string]State{
-	"COMPLETING": "COMPLETING", "CONFIGURING": Running, "RESIZING": Running, "SIGNALING": Running, "STOPPED": Suspended,
+	"COMPLETING": "COMPLETING", "CONFIGURING": Running, "RESIZING": Running, "SIGNALING": Running, "STOPPED": suspended,
 	"STAGE_OUT": "COMPLETING", "REQUEUED": Pending, "REQUEUE_HOLD": Pending, "REQUEUE_FED": Pending, "SPECIAL_EXIT": Pending,
 	"POWER_UP_NODE": Running, "REVOKED": "REVOKED", "LAUNCH_FAILED": "LAUNCH_FAILED", "RECONFIG_FAIL": "RECONFIG_FAIL", "EXPEDITING": Pending,
 }
@@ -183,7 +183,7 @@ func (c *checker) held(node, list string) Held {
 		if rest = tail; within == "N/A" {
 			continue
 		}
-		names, err := Nodenames("[" + within + "]")
+		names, err := nodenames("[" + within + "]")
 		c.keep(err)
 		for _, n := range names {
 			h.Indices = append(h.Indices, atoi(n))

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// ParseJobsText parses the output of scontrol -o show job. Errors are ErrMalformed.
-func ParseJobsText(text []byte) ([]Job, error) {
+// parseJobsText parses the output of scontrol -o show job. Errors are ErrMalformed.
+func parseJobsText(text []byte) ([]Job, error) {
 	all, err := records(text, "JobId", []string{"UserId", "Priority", "JobState", "Partition", "SubmitTime", "NumNodes", "StdOut"}, repeated)
 	if err != nil {
 		return nil, err

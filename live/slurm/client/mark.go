@@ -25,8 +25,8 @@ type Mark struct {
 // mostNice is Slurm's largest nice value. Source: scontrol(1), Nice.
 const mostNice = 2147483645
 
-// ErrForeign is returned for an AdminComment that the scheduler did not write.
-var ErrForeign = errors.New("its AdminComment was not written by the scheduler")
+// errForeign is returned for an AdminComment that the scheduler did not write.
+var errForeign = errors.New("its AdminComment was not written by the scheduler")
 
 // ParseMark parses an AdminComment; "" gives the zero Mark. It returns ErrForeign, wrapped, if the scheduler did not
 // write it.
@@ -34,13 +34,13 @@ func ParseMark(text string) (Mark, error) {
 	if text == "" {
 		return Mark{}, nil
 	}
-	words, ours := strings.CutPrefix(text, Prefix)
+	words, ours := strings.CutPrefix(text, prefix)
 	if !ours {
-		return Mark{}, fmt.Errorf("%w: %q", ErrForeign, text)
+		return Mark{}, fmt.Errorf("%w: %q", errForeign, text)
 	}
 	var m Mark
 	if err := each(words, m.set); err != nil {
-		return Mark{}, fmt.Errorf("%w: %q: %w", ErrForeign, text, err)
+		return Mark{}, fmt.Errorf("%w: %q: %w", errForeign, text, err)
 	}
 	return m, nil
 }
@@ -113,5 +113,5 @@ func (m Mark) String() string {
 	if len(words) == 0 {
 		return ""
 	}
-	return Prefix + strings.Join(words, ";")
+	return prefix + strings.Join(words, ";")
 }

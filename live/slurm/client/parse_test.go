@@ -93,7 +93,7 @@ func TestParseJobs_versions(t *testing.T) {
 		if file == "scontrol-job-plain.txt" { // -d tells what each node gives
 			options = append(options, cmpopts.IgnoreFields(Job{}, "HeldGPUs"))
 		}
-		got, err := ParseJobsText(sample(t, file))
+		got, err := parseJobsText(sample(t, file))
 		if diff := cmp.Diff(want, got, options...); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", file, err, diff)
 		}
@@ -131,13 +131,13 @@ func TestParse_none(t *testing.T) {
 	if jobs, err := ParseJobs(sample(t, "empty-squeue.json")); err != nil || len(jobs) != 0 {
 		t.Errorf("JSON: %v, %v", jobs, err)
 	}
-	if jobs, err := ParseJobsText(sample(t, "empty-job.txt")); err != nil || len(jobs) != 0 {
+	if jobs, err := parseJobsText(sample(t, "empty-job.txt")); err != nil || len(jobs) != 0 {
 		t.Errorf("text: %v, %v", jobs, err)
 	}
 	if all, err := ParseReservations(sample(t, "empty-reservations.txt")); err != nil || len(all) != 0 {
 		t.Errorf("reservations: %v, %v", all, err)
 	}
-	if runs, err := ParseRuns(sample(t, "empty-sacct.txt"), separator); err != nil || len(runs) != 0 {
+	if runs, err := parseRuns(sample(t, "empty-sacct.txt"), separator); err != nil || len(runs) != 0 {
 		t.Errorf("accounting: %v, %v", runs, err)
 	}
 }
@@ -147,7 +147,7 @@ const separator = "\x1f"
 
 // TestParseRuns: what a real slurmdbd said.
 func TestParseRuns(t *testing.T) {
-	runs, err := ParseRuns(sample(t, "sacct.txt"), separator)
+	runs, err := parseRuns(sample(t, "sacct.txt"), separator)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,8 +164,8 @@ func TestParseRuns(t *testing.T) {
 func TestBad_input(t *testing.T) {
 	squeue, text, sacct := string(sample(t, "squeue.json")), string(sample(t, "scontrol-job.txt")), string(sample(t, "sacct.txt"))
 	json := func(s string) error { all, err := ParseJobs([]byte(s)); return only(all, err) }
-	plain := func(s string) error { all, err := ParseJobsText([]byte(s)); return only(all, err) }
-	rows := func(s string) error { all, err := ParseRuns([]byte(s), separator); return only(all, err) }
+	plain := func(s string) error { all, err := parseJobsText([]byte(s)); return only(all, err) }
+	rows := func(s string) error { all, err := parseRuns([]byte(s), separator); return only(all, err) }
 	for name, c := range map[string]struct {
 		err  error
 		want error
@@ -221,8 +221,8 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
 		for what, err := range map[string]error{
-			"jobs": both(ParseJobs(text)), "jobs in text": both(ParseJobsText(text)), "nodes": both(ParseNodes(text)), "nodes in text": both(ParseNodesText(text)),
-			"partitions": both(ParsePartitions(text)), "reservations": both(ParseReservations(text)), "QOS": both(ParseQOS(text)), "runs": both(ParseRuns(text, separator)),
+			"jobs": both(ParseJobs(text)), "jobs in text": both(parseJobsText(text)), "nodes": both(ParseNodes(text)), "nodes in text": both(ParseNodesText(text)),
+			"partitions": both(ParsePartitions(text)), "reservations": both(ParseReservations(text)), "QOS": both(ParseQOS(text)), "runs": both(parseRuns(text, separator)),
 		} {
 			if err != nil && !errors.Is(err, ErrMalformed) && !errors.Is(err, ErrVersion) {
 				t.Errorf("%s: %v, want a named error", what, err)
@@ -273,14 +273,14 @@ func TestStates(t *testing.T) {
 // A name with line breaks, even one that looks like a row of another job, stays a name.
 func TestParseRuns_keeps_line_breaks(t *testing.T) {
 	text := string(sample(t, "sacct.txt"))
-	want, err := ParseRuns([]byte(text), separator)
+	want, err := parseRuns([]byte(text), separator)
 	if err != nil {
 		t.Fatal(err)
 	}
 	secret := ",a random text,"
 	forged := "two\n9" + separator + "9" + separator + "root\n"
 	text = strings.Replace(strings.ReplaceAll(text, separator, secret), "two words", forged, 1)
-	got, err := ParseRuns([]byte(text), secret)
+	got, err := parseRuns([]byte(text), secret)
 	if err != nil || len(got) != len(want) {
 		t.Fatalf("%d runs, %v; want %d", len(got), err, len(want))
 	}

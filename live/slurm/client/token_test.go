@@ -4,7 +4,7 @@ import "testing"
 
 func TestToken(t *testing.T) {
 	a, b := NewToken("ann"), NewToken("ann")
-	if a == b || Digest(a) == Digest(b) || CheckDigest(Digest(a)) != nil {
+	if a == b || Digest(a) == Digest(b) || checkDigest(Digest(a)) != nil {
 		t.Errorf("%q and %q: want two tokens with digests", a, b)
 	}
 	for _, name := range []string{"ann", "dom\\ain user", "ä;b=c"} {
@@ -18,7 +18,7 @@ func TestToken(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"", "x", Digest(a)[1:], Digest(a) + "A", "+" + Digest(a)[1:]} {
-		if CheckDigest(text) == nil {
+		if checkDigest(text) == nil {
 			t.Errorf("%q: want that it is no digest", text)
 		}
 	}

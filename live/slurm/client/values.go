@@ -121,7 +121,7 @@ func (c *checker) at(n number, what string) time.Time {
 }
 
 func (c *checker) nodes(list string) []string {
-	all, err := Nodenames(list)
+	all, err := nodenames(list)
 	c.keep(err)
 	return all
 }

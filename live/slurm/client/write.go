@@ -61,14 +61,14 @@ type Target string
 
 // Targets of a signal.
 const (
-	Steps Target = ""        // started by srun
+	steps Target = ""        // started by srun
 	Batch Target = "--batch" // only the batch script
 )
 
 // Signal sends the signal called name, such as USR1, to the processes of a job that target selects.
 func (c *Client) Signal(ctx context.Context, id ID, name string, target Target) error {
 	args := []string{"--signal=" + name}
-	if target != Steps {
+	if target != steps {
 		args = append(args, string(target))
 	}
 	_, err := c.call(ctx, Command{Name: "scancel", Args: append(args, id.String())})

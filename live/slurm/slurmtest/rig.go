@@ -51,8 +51,8 @@ var programs = map[string]string{
 	"slurmdbd": "slurmdbd", "mariadbd": "mariadb-server", "mariadb-install-db": "mariadb-server",
 }
 
-// Missing returns why no Rig can run on this machine, or nil if it can.
-func Missing() error {
+// missing returns why no Rig can run on this machine, or nil if it can.
+func missing() error {
 	if os.Getuid() != 0 {
 		return errors.New("not root: only root can start slurmd and make device files")
 	}
@@ -70,10 +70,10 @@ func Start(t testing.TB, o Options) *Rig {
 	if os.Getenv(asked) == "" {
 		t.Skipf("a real Slurm: set %s=1, as make slurm-test does", asked)
 	}
-	if err := Missing(); err != nil {
+	if err := missing(); err != nil {
 		t.Skipf("a real Slurm: %v", err)
 	}
-	r, err := Open(t.Context(), o)
+	r, err := open(t.Context(), o)
 	if r != nil {
 		t.Cleanup(r.Close)
 	}
@@ -83,8 +83,8 @@ func Start(t testing.TB, o Options) *Rig {
 	return r
 }
 
-// Open starts a Slurm cluster and waits for its nodes. Close the Rig even after an error, unless it is nil.
-func Open(ctx context.Context, o Options) (*Rig, error) {
+// open starts a Slurm cluster and waits for its nodes. Close the Rig even after an error, unless it is nil.
+func open(ctx context.Context, o Options) (*Rig, error) {
 	folder, err := os.MkdirTemp("", "slurmrig")
 	if err != nil {
 		return nil, err

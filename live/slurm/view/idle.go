@@ -11,20 +11,20 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A Cause is why GPUs are idle.
-type Cause string
+// A cause is why GPUs are idle.
+type cause string
 
 // The causes.
 const (
-	Down       Cause = "down"       // or taken out by an administrator
-	Drained    Cause = "drained"    // starts no jobs
-	Reserved   Cause = "reserved"   // reserved for others or for maintenance
-	Unwanted   Cause = "unwanted"   // no job that may start waits for them
-	CPUs       Cause = "cpus"       // too few are free for each waiting job
-	Memory     Cause = "memory"     // too little is free for each waiting job
-	Fragmented Cause = "fragmented" // each waiting job needs more GPUs on one node than are free
-	Planned    Cause = "planned"    // Slurm has reserved the node for a job of higher priority
-	Wanted     Cause = "wanted"     // a waiting job would fit, but Slurm has not started it yet
+	down       cause = "down"       // or taken out by an administrator
+	Drained    cause = "drained"    // starts no jobs
+	reserved   cause = "reserved"   // reserved for others or for maintenance
+	unwanted   cause = "unwanted"   // no job that may start waits for them
+	CPUs       cause = "cpus"       // too few are free for each waiting job
+	Memory     cause = "memory"     // too little is free for each waiting job
+	fragmented cause = "fragmented" // each waiting job needs more GPUs on one node than are free
+	planned    cause = "planned"    // Slurm has reserved the node for a job of higher priority
+	wanted     cause = "wanted"     // a waiting job would fit, but Slurm has not started it yet
 )
 
 func nodes(l *Look) (all []status.Node) {
@@ -51,7 +51,7 @@ func nodes(l *Look) (all []status.Node) {
 	return all
 }
 
-func (l *Look) cause(n *client.Node, free int) (Cause, string) {
+func (l *Look) cause(n *client.Node, free int) (cause, string) {
 	if cause, why := l.closed(n); cause != "" {
 		return cause, why
 	}
@@ -71,14 +71,14 @@ func (l *Look) cause(n *client.Node, free int) (Cause, string) {
 	}
 	if len(wants) == 0 {
 		if kept > 0 {
-			return Unwanted, fmt.Sprintf("%s for them, but none may start: see their reasons", count(kept, "job waits", "jobs wait"))
+			return unwanted, fmt.Sprintf("%s for them, but none may start: see their reasons", count(kept, "job waits", "jobs wait"))
 		}
-		return Unwanted, "no job waits for them"
+		return unwanted, "no job waits for them"
 	}
 	return tightest(n, free, wants)
 }
 
-func (l *Look) closed(n *client.Node) (Cause, string) {
+func (l *Look) closed(n *client.Node) (cause, string) {
 	said := ""
 	if n.Reason != "" {
 		said = ": " + n.Reason
@@ -86,15 +86,15 @@ func (l *Look) closed(n *client.Node) (Cause, string) {
 	drained := slices.ContainsFunc(n.Flags, func(f string) bool { return strings.HasPrefix(f, "DRAIN") })
 	switch {
 	case n.State == "DOWN" || slices.Contains(n.Flags, "NOT_RESPONDING"):
-		return Down, "the node is down" + said
+		return down, "the node is down" + said
 	case drained:
 		return Drained, "the node is drained" + said
 	case !n.Usable():
-		return Down, "the node is " + strings.ToLower(strings.Join(append([]string{n.State}, n.Flags...), ", ")) + said
+		return down, "the node is " + strings.ToLower(strings.Join(append([]string{n.State}, n.Flags...), ", ")) + said
 	}
 	for i := range l.Reservations {
 		if v := &l.Reservations[i]; v.Active() && slices.Contains(v.Nodes, n.Name) {
-			return Reserved, "reservation " + v.Name + keeps(v)
+			return reserved, "reservation " + v.Name + keeps(v)
 		}
 	}
 	return "", ""
@@ -149,11 +149,11 @@ func (l *Look) suits(j *client.Job, n *client.Node) bool {
 	return true
 }
 
-func tightest(n *client.Node, free int, wants []demand) (Cause, string) {
+func tightest(n *client.Node, free int, wants []demand) (cause, string) {
 	cpus, memory := n.CPUs-n.UsedCPUs, n.Memory-n.UsedMemory
 	least := slices.MinFunc(wants, func(a, b demand) int { return a.gpus - b.gpus })
 	if least.gpus > free {
-		return Fragmented, fmt.Sprintf("%d free; job %s, the smallest that waits, needs %d GPUs on one node", free, least.label, least.gpus)
+		return fragmented, fmt.Sprintf("%d free; job %s, the smallest that waits, needs %d GPUs on one node", free, least.label, least.gpus)
 	}
 	fit := slices.DeleteFunc(slices.Clone(wants), func(d demand) bool { return d.gpus > free })
 	if d := slices.MinFunc(fit, func(a, b demand) int { return a.cpus - b.cpus }); d.cpus > cpus {
@@ -163,9 +163,9 @@ func tightest(n *client.Node, free int, wants []demand) (Cause, string) {
 		return Memory, fmt.Sprintf("%d MiB of memory are free; job %s needs %d", memory>>20, d.label, d.memory>>20)
 	}
 	if slices.Contains(n.Flags, "PLANNED") {
-		return Planned, "Slurm keeps the node for a job of higher priority; shorter jobs may still be backfilled"
+		return planned, "Slurm keeps the node for a job of higher priority; shorter jobs may still be backfilled"
 	}
-	return Wanted, fmt.Sprintf("job %s would fit here, but it is not its turn, or it needs more nodes", fit[0].label)
+	return wanted, fmt.Sprintf("job %s would fit here, but it is not its turn, or it needs more nodes", fit[0].label)
 }
 
 func count(n int, one, many string) string {

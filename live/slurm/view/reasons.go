@@ -2,14 +2,14 @@ package view
 
 import "strings"
 
-// A Meaning explains one of Slurm's reason codes: why a job waits, and what would end the wait.
-type Meaning struct{ Code, Why, Unblock string }
+// A meaning explains one of Slurm's reason codes: why a job waits, and what would end the wait.
+type meaning struct{ Code, Why, Unblock string }
 
-// Unknown is the meaning of a reason code that is not in Meanings.
-var Unknown = Meaning{"", "Oxgang does not know this reason code", "see \"JOB REASON CODES\" of man squeue"}
+// unknown is the meaning of a reason code that is not in Meanings.
+var unknown = meaning{"", "Oxgang does not know this reason code", "see \"JOB REASON CODES\" of man squeue"}
 
-// Meanings explain reason codes. A code that ends in * matches all codes with this prefix.
-var Meanings = []Meaning{
+// meanings explain reason codes. A code that ends in * matches all codes with this prefix.
+var meanings = []meaning{
 	{"None", "Slurm has not looked at it yet", "the next scheduling round, within seconds"},
 	{"Priority", "jobs of higher priority come first", "their start, a shorter time limit so that it can be backfilled, or a higher priority"},
 	{"Resources", "it is next, but what it needs is not free", "the end of jobs that hold what it needs; or ask for fewer GPUs, any type, or a shorter time limit"},
@@ -71,7 +71,7 @@ var Meanings = []Meaning{
 	{"Reboot", "nodes are being rebooted for it", "minutes"},
 }
 
-func meaningOf(code string) Meaning {
+func meaningOf(code string) meaning {
 	code = bare(code)
 	if code == "" {
 		code = "None"
@@ -79,10 +79,10 @@ func meaningOf(code string) Meaning {
 	if strings.HasPrefix(code, "job_requeued_in_held_state") { // in scontrol's text
 		code = "JobHeldUser"
 	}
-	for _, m := range Meanings {
+	for _, m := range meanings {
 		if begin, many := strings.CutSuffix(m.Code, "*"); m.Code == code || many && strings.HasPrefix(code, begin) {
 			return m
 		}
 	}
-	return Unknown
+	return unknown
 }

@@ -127,21 +127,21 @@ func TestIdle(t *testing.T) {
 	for name, c := range map[string]struct {
 		node   string
 		change func(*Look, *client.Node)
-		want   Cause
+		want   cause
 		says   string
 	}{
-		"absent":     {"gone1", func(*Look, *client.Node) {}, Down, "unknown"},
+		"absent":     {"gone1", func(*Look, *client.Node) {}, down, "unknown"},
 		"drained":    {"h1", func(_ *Look, n *client.Node) { n.Flags, n.Reason = []string{"DRAIN"}, "bad fan" }, Drained, "bad fan"},
-		"rebooting":  {"h1", func(_ *Look, n *client.Node) { n.Flags = []string{"REBOOT_ISSUED"} }, Down, "reboot"},
-		"reserved":   {"h2", func(l *Look, _ *client.Node) { l.Reservations[0].State = "ACTIVE" }, Reserved, "maint for maintenance until"},
-		"fragmented": {"h1", func(*Look, *client.Node) {}, Fragmented, "6 free; job 11, the smallest that waits, needs 8"},
-		"no jobs":    {"h1", func(l *Look, _ *client.Node) { l.Jobs = nil }, Unwanted, "no job waits"},
-		"limited":    {"h2", func(*Look, *client.Node) {}, Unwanted, "none may start"},
+		"rebooting":  {"h1", func(_ *Look, n *client.Node) { n.Flags = []string{"REBOOT_ISSUED"} }, down, "reboot"},
+		"reserved":   {"h2", func(l *Look, _ *client.Node) { l.Reservations[0].State = "ACTIVE" }, reserved, "maint for maintenance until"},
+		"fragmented": {"h1", func(*Look, *client.Node) {}, fragmented, "6 free; job 11, the smallest that waits, needs 8"},
+		"no jobs":    {"h1", func(l *Look, _ *client.Node) { l.Jobs = nil }, unwanted, "no job waits"},
+		"limited":    {"h2", func(*Look, *client.Node) {}, unwanted, "none may start"},
 		"CPUs":       {"h1", func(_ *Look, n *client.Node) { n.Used, n.UsedCPUs = nil, n.CPUs }, CPUs, "0 CPUs are free; job 11 needs 1"},
 		"memory":     {"h1", func(_ *Look, n *client.Node) { n.Used, n.UsedMemory = nil, n.Memory-1 }, Memory, "0 MiB"},
-		"planned":    {"h1", func(_ *Look, n *client.Node) { n.Used, n.Flags = nil, []string{"PLANNED"} }, Planned, "higher priority"},
-		"wanted":     {"h1", func(_ *Look, n *client.Node) { n.Used, n.Flags = nil, nil }, Wanted, "job 11 would fit"},
-		"untyped":    {"u1", func(l *Look, _ *client.Node) { l.Jobs = nil }, Unwanted, ""},
+		"planned":    {"h1", func(_ *Look, n *client.Node) { n.Used, n.Flags = nil, []string{"PLANNED"} }, planned, "higher priority"},
+		"wanted":     {"h1", func(_ *Look, n *client.Node) { n.Used, n.Flags = nil, nil }, wanted, "job 11 would fit"},
+		"untyped":    {"u1", func(l *Look, _ *client.Node) { l.Jobs = nil }, unwanted, ""},
 	} {
 		l := recorded(t)
 		for i := range l.Nodes {
@@ -149,7 +149,7 @@ func TestIdle(t *testing.T) {
 				c.change(l, &l.Nodes[i])
 			}
 		}
-		if got := at(StatusOf(l, nil, ""), c.node); Cause(got.Cause) != c.want || !strings.Contains(got.Idle, c.says) {
+		if got := at(StatusOf(l, nil, ""), c.node); cause(got.Cause) != c.want || !strings.Contains(got.Idle, c.says) {
 			t.Errorf("%s: %s is idle because %q: %s, want %s with %q", name, c.node, got.Cause, got.Idle, c.want, c.says)
 		}
 	}
@@ -196,12 +196,12 @@ func TestHistory(t *testing.T) {
 
 // TestMeanings: each code has one meaning, and the first that fits is the closest.
 func TestMeanings(t *testing.T) {
-	for i, m := range Meanings {
+	for i, m := range meanings {
 		if m.Why == "" || m.Unblock == "" {
 			t.Errorf("%s: no words", m.Code)
 		}
 		begin, many := strings.CutSuffix(m.Code, "*")
-		for _, later := range Meanings[i+1:] {
+		for _, later := range meanings[i+1:] {
 			if later.Code == m.Code || many && strings.HasPrefix(later.Code, begin) {
 				t.Errorf("%s stands before %s, which it hides", m.Code, later.Code)
 			}
@@ -229,7 +229,7 @@ func TestMeanings_page(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range Meanings {
+	for _, m := range meanings {
 		codes = append(codes, m.Code)
 		if row := "| `" + m.Code + "` | " + m.Why + " | " + m.Unblock + " |\n"; !strings.Contains(string(text), row) {
 			t.Errorf("docs/guide/slurm.md has no row\n%s", row)
