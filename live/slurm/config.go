@@ -20,14 +20,12 @@ import (
 // A mode limits what the scheduler may do. Each mode also allows what earlier modes allow.
 type mode string
 
-// The modes.
 const (
 	off    mode = "off"    // undo earlier changes
 	order  mode = "order"  // change the places of waiting jobs
 	resize mode = "resize" // hold and start jobs; stop and resize elastic ones
 )
 
-// modes are all modes.
 var modes = []mode{off, order, resize}
 
 // A Config is the administrator's configuration, read again in every round. Changes of Partition, Policy, Settings,

@@ -167,7 +167,6 @@ func trouble(j *Job, b *Bounds) string {
 	return ""
 }
 
-// running reports whether the job's script runs.
 func (j *Job) running() bool {
 	return j.State == client.Running && !slices.Contains(j.Flags, "COMPLETING")
 }
@@ -243,7 +242,6 @@ func (o *Observation) node(n *client.Node, b *Bounds, held map[cluster.NodeID]in
 
 const unnamed = "gpu"
 
-// gpuType converts Slurm's name of a GPU type.
 func gpuType(t string) cluster.GPUType { return cluster.GPUType(cmp.Or(t, unnamed)) }
 
 // whyBarred returns the reason why Slurm would not start a waiting job even if nodes were free. It is "" if the job only

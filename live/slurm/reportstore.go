@@ -101,7 +101,6 @@ func (f reportStore) replace(path string, text []byte) error {
 	return err
 }
 
-// drop removes the record of a job.
 func (f reportStore) drop(id job.ID) error {
 	if f == "" {
 		return nil

@@ -35,7 +35,6 @@ func (j *Job) spec() *job.Spec {
 	return s
 }
 
-// elastic reports whether the job can be resized.
 func (j *Job) elastic() bool { return j.Takes() && j.Part == client.Elastic }
 
 // Status returns the job's status at a time.

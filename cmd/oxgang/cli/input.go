@@ -107,7 +107,6 @@ func openParts(ctx context.Context, parts []string) (*journalFile, error) {
 	return &journalFile{f.File, f}, nil
 }
 
-// A journalFile is an open journal.
 type journalFile struct {
 	*journal.File
 	io.Closer

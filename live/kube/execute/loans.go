@@ -29,7 +29,6 @@ func NewLoans() loanState {
 	return loanState{Back: make(map[cluster.NodeID]bool), rest: make(map[cluster.Group]time.Time)}
 }
 
-// onLoan maps the nodes on loan to their groups.
 func (ns *Nodes) onLoan() map[cluster.NodeID]cluster.Group {
 	all := make(map[cluster.NodeID]cluster.Group, len(ns.Table.Plan.Spec.Loans))
 	for _, l := range ns.Table.Plan.Spec.Loans {

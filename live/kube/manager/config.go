@@ -19,7 +19,6 @@ const (
 	configKind    = "SchedulerConfiguration"
 )
 
-// A config is the configuration file of oxgang-scheduler.
 type config struct {
 	metav1.TypeMeta `json:",inline"`
 
@@ -34,7 +33,6 @@ type config struct {
 	Journals string `json:"journals,omitempty"`
 }
 
-// leaderElection configures the election of one leader.
 type leaderElection struct {
 	Enabled       bool            `json:"enabled"`
 	Namespace     string          `json:"namespace,omitempty"` // default oxgang-system
@@ -64,7 +62,6 @@ type Agents struct {
 	Certificates string   `json:"certificates,omitempty"` // with tls.crt and tls.key; empty: created
 }
 
-// log configures the log.
 type log struct {
 	Format string `json:"format,omitempty"` // json or text
 	Level  string `json:"level,omitempty"`  // debug, info, warn or error

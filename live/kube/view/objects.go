@@ -16,7 +16,6 @@ const (
 	plans  = "plans.oxgang.dev"
 )
 
-// A meta is an object's metadata.
 type meta struct {
 	Name        string            `json:"name"`
 	Namespace   string            `json:"namespace,omitempty"`
@@ -28,7 +27,6 @@ type meta struct {
 	Owners      []owner           `json:"ownerReferences,omitempty"`
 }
 
-// An owner is an object that owns another.
 type owner struct {
 	Kind       string `json:"kind"`
 	Name       string `json:"name"`
@@ -45,7 +43,6 @@ func (m *meta) controller() owner {
 	return owner{}
 }
 
-// A condition is a condition of an object.
 type condition struct {
 	Type    string    `json:"type"`
 	Status  string    `json:"status"`

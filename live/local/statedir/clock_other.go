@@ -4,4 +4,4 @@ package statedir
 
 import "time"
 
-func clockNow() Clock { return Clock{Wall: time.Now().Round(0).UTC()} }
+func clockNow() clock { return clock{Wall: time.Now().Round(0).UTC()} }

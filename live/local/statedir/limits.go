@@ -18,7 +18,6 @@ const (
 	reports     Category = "reports"     // in the database
 )
 
-// categories returns all categories in display order.
 func categories() []Category { return []Category{Logs, Checkpoints, Journals, reports} }
 
 // A Limit states how much data of ended jobs is kept: nothing older than Age, and at most Bytes for each user, the

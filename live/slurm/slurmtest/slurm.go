@@ -37,7 +37,6 @@ type Slurm struct {
 	wrong []string
 }
 
-// A job is a job with its program.
 type job struct {
 	client.Job
 	Work    float64 // remaining GPU-seconds

@@ -11,7 +11,6 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A cause is why GPUs are idle.
 type cause string
 
 // The causes.
