@@ -104,8 +104,8 @@ type Checkpoint struct {
 	Checksum   string  `json:"checksum"` // "sha256:" and 64 lower-case hexadecimal digits
 }
 
-// empty is the answer to a Checkpoint.
-type empty struct{}
+// Empty is the answer to a Checkpoint.
+type Empty struct{}
 
 // An Error is the body of every HTTP response with a status other than 200.
 type Error struct {

@@ -179,7 +179,7 @@ func TestOnePerGPU(t *testing.T) {
 		for i, gpu := range visible {
 			b.o.Machine.Slots[i].Visible = gpu
 		}
-		n := b.o.Machine.Workers()
+		n := b.o.Machine.workers()
 		for gpus, want := range map[int]int{1: 2, 2: 2, 3: 0} {
 			if n == 4 {
 				want = 0

@@ -139,7 +139,7 @@ func TestFolders_are_closed(t *testing.T) {
 	before := open()
 	for range 20 {
 		file := filepath.Join(t.TempDir(), "backup")
-		must(t, f.Give("waits", u))
+		must(t, f.give("waits", u))
 		must(t, whole(t)(Backup(t.Context(), file, dir, true)))
 		must(t, whole(t)(Restore(t.Context(), file, filepath.Join(t.TempDir(), "state"))))
 	}
