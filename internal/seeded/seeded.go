@@ -32,8 +32,8 @@ func Names(root string) ([]string, error) {
 	return all, nil
 }
 
-// overlay writes the changed sources to a directory, and returns a file for the flag -overlay of the go command.
-func overlay(root, to string, names ...string) (string, error) {
+// Overlay writes the changed sources to a directory, and returns a file for the flag -overlay of the go command.
+func Overlay(root, to string, names ...string) (string, error) {
 	texts := map[string]string{}
 	for _, name := range names {
 		if err := seed(root, name, texts); err != nil {

@@ -12,7 +12,7 @@ const root = "../.."
 // goes runs the go command in the checkout with defects, and returns what it says.
 func goes(t *testing.T, names []string, verb string, args ...string) (string, error) {
 	t.Helper()
-	overlay, err := overlay(root, t.TempDir(), names...)
+	overlay, err := Overlay(root, t.TempDir(), names...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func TestNames(t *testing.T) {
 // Each patch fits the sources as they are, alone.
 func TestOverlay(t *testing.T) {
 	for _, name := range names(t) {
-		if _, err := overlay(root, t.TempDir(), name); err != nil {
+		if _, err := Overlay(root, t.TempDir(), name); err != nil {
 			t.Error(err)
 		}
 	}

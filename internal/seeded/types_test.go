@@ -59,7 +59,7 @@ func newChecker(t *testing.T) *checker {
 
 // with checks the packages that some defects change.
 func (c *checker) with(to string, names ...string) error {
-	overlay, err := overlay(root, to, names...)
+	overlay, err := Overlay(root, to, names...)
 	if err != nil {
 		return err
 	}

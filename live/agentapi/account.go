@@ -199,5 +199,5 @@ func (a *account) checkpoint(ctx context.Context, j Jobs, c *Checkpoint) (any, e
 	}
 	t.begin(c.Generation)
 	t.saved = c.Step
-	return empty{}, nil
+	return Empty{}, nil
 }

@@ -113,7 +113,7 @@ func (c *contract) compare(name string, s *schema, of *shape) []string {
 // types are the Go types of the schemas.
 var types = map[string]reflect.Type{
 	"Hello": reflect.TypeFor[Hello](), "Welcome": reflect.TypeFor[Welcome](), "Report": reflect.TypeFor[Report](),
-	"Answer": reflect.TypeFor[Answer](), "Checkpoint": reflect.TypeFor[Checkpoint](), "Empty": reflect.TypeFor[empty](),
+	"Answer": reflect.TypeFor[Answer](), "Checkpoint": reflect.TypeFor[Checkpoint](), "Empty": reflect.TypeFor[Empty](),
 	"Error": reflect.TypeFor[Error](), "Batch": reflect.TypeFor[Batch](), "BatchLimits": reflect.TypeFor[BatchLimits](),
 	"Regime": reflect.TypeFor[regime](), "Restored": reflect.TypeFor[Restored](), "Notice": reflect.TypeFor[Notice](),
 }

@@ -31,8 +31,8 @@ func TestPublish_again_what_others_erase(t *testing.T) {
 		j.Status.Conditions = nil
 		twin.Update(j)
 		looks(t, w, 3)
-		if got := reason(twin); got != misconfigured || writes != 2 {
-			t.Errorf("told %q by %d writes, want %s again by a second one", got, writes, misconfigured)
+		if got := reason(twin); got != Misconfigured || writes != 2 {
+			t.Errorf("told %q by %d writes, want %s again by a second one", got, writes, Misconfigured)
 		}
 	})
 }

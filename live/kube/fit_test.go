@@ -163,8 +163,8 @@ func TestFit_in_vain(t *testing.T) {
 			twin.Update(p)
 		}
 		pass(t, w, twin)
-		if got := reason(twin); got != stepFailed || len(*all) != 2 || !strings.Contains(w.table.ByID[a].Fit.Why, "static CPUs") {
-			t.Errorf("reason %s, because %q, resized %v, want %s with what the kubelet says, and two writes", got, w.table.ByID[a].Fit.Why, *all, stepFailed)
+		if got := reason(twin); got != StepFailed || len(*all) != 2 || !strings.Contains(w.table.ByID[a].Fit.Why, "static CPUs") {
+			t.Errorf("reason %s, because %q, resized %v, want %s with what the kubelet says, and two writes", got, w.table.ByID[a].Fit.Why, *all, StepFailed)
 		}
 		do(t, w, withCPUs(a, 12, on("n0", 4)))
 		pass(t, w, twin)
@@ -188,8 +188,8 @@ func TestFit_in_vain(t *testing.T) {
 		}
 		do(t, w, withCPUs(a, 10, on("n0", 4)))
 		pass(t, w, twin)
-		if got := reason(twin); got != stepFailed || tried != 1 || w.table.ByID[a].Failures > 0 {
-			t.Errorf("reason %s, tried %d times, %d failures of the job, want %s, once and none", got, tried, w.table.ByID[a].Failures, stepFailed)
+		if got := reason(twin); got != StepFailed || tried != 1 || w.table.ByID[a].Failures > 0 {
+			t.Errorf("reason %s, tried %d times, %d failures of the job, want %s, once and none", got, tried, w.table.ByID[a].Failures, StepFailed)
 		}
 		do(t, w, scheduler.Preempt{Job: a})
 		pass(t, w, twin)

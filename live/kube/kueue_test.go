@@ -81,7 +81,7 @@ func TestQuota_is_not_awaited_for_ever(t *testing.T) {
 
 // A job for Kueue in a cluster without it is told so, and gets no GPUs.
 func TestQuota_without_Kueue(t *testing.T) {
-	for has, want := range map[bool]string{true: "", false: misconfigured} {
+	for has, want := range map[bool]string{true: "", false: Misconfigured} {
 		bubble(t, truth(has), func(t *testing.T) {
 			twin := newTwin()
 			o := options(v1alpha1.Resize)

@@ -54,7 +54,7 @@ func TestLimits_of_what_is_asked_for(t *testing.T) {
 		twin.Submit(queue, &kubetest.Ask{Name: "a", Workers: 2, GPUs: 2})
 		looks(t, w, 2)
 		c := twin.Job("a").Status.Conditions
-		if len(w.table.Order) != 0 || len(c) != 1 || c[0].Reason != misconfigured || c[0].Message != "it requests 4 GPUs; a job of namespace team may have at most 3 in queue train (maxGPUs of its spec.limits or spec.namespaces)" {
+		if len(w.table.Order) != 0 || len(c) != 1 || c[0].Reason != Misconfigured || c[0].Message != "it requests 4 GPUs; a job of namespace team may have at most 3 in queue train (maxGPUs of its spec.limits or spec.namespaces)" {
 			t.Errorf("%d jobs planned, told %+v", len(w.table.Order), c)
 		}
 	})
@@ -83,8 +83,8 @@ func TestLimits_of_a_job_that_grows(t *testing.T) {
 			if barred := slices.Contains(got.GPUTypes, nowhere); barred == runs || runs && got.GPUs != 2 {
 				t.Errorf("it asks for %d GPUs of types %v, want none that there are, or what it had", got.GPUs, got.GPUTypes)
 			}
-			if reason(twin) != misconfigured {
-				t.Errorf("told %q, want %s", reason(twin), misconfigured)
+			if reason(twin) != Misconfigured {
+				t.Errorf("told %q, want %s", reason(twin), Misconfigured)
 			}
 		})
 	}

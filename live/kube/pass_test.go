@@ -343,8 +343,8 @@ func TestDisrupt(t *testing.T) {
 		twin.Create(b)
 		do(t, w, scheduler.Preempt{Job: a})
 		pass(t, w, twin)
-		if got := reason(twin); got != stepFailed {
-			t.Errorf("reason %q, want %s", got, stepFailed)
+		if got := reason(twin); got != StepFailed {
+			t.Errorf("reason %q, want %s", got, StepFailed)
 		}
 		b.Status.DisruptionsAllowed = 2
 		twin.Update(b)

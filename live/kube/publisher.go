@@ -23,12 +23,12 @@ import (
 
 // Reasons that override the policy's reason, in this order.
 const (
-	misconfigured   = "Misconfigured"   // the job or its queue must be changed
+	Misconfigured   = "Misconfigured"   // the job or its queue must be changed
 	notManaged      = "NotManaged"      // started by others, or opted out
 	waitingForQuota = "WaitingForQuota" // Kueue has not admitted it
 	queueFull       = "QueueFull"       // its namespace or queue has too many jobs
-	unschedulable   = "Unschedulable"   // kube-scheduler accepts its pods on no node, or has not placed them
-	stepFailed      = "StepFailed"
+	Unschedulable   = "Unschedulable"   // kube-scheduler accepts its pods on no node, or has not placed them
+	StepFailed      = "StepFailed"
 	notStarted      = "NotStarted" // other pods still use its planned GPUs
 )
 
@@ -110,7 +110,7 @@ func (w *publisher) verdict(s *observe.Observation, f *observe.ObservedJob, a *v
 	case f.Parsed.OnHold:
 		v.scheduled, v.reason, v.message = false, notManaged, why
 	case why != "":
-		v.scheduled, v.reason, v.message = false, misconfigured, why
+		v.scheduled, v.reason, v.message = false, Misconfigured, why
 	case w.o.Acts() && !s.Ours[f.Parsed.UID] && !s.Beyond[f.Parsed.UID], f.Parsed.OptOut:
 		v.scheduled, v.reason = false, notManaged
 		v.observe(s, f, unmanaged(f.Parsed))
@@ -132,17 +132,17 @@ func (w *publisher) verdict(s *observe.Observation, f *observe.ObservedJob, a *v
 func (w *publisher) failure(e *jobstate.Job, v *verdict) bool {
 	switch now := time.Now(); {
 	case !e.Wants() && e.Nowhere != "":
-		v.scheduled, v.reason, v.message = false, unschedulable, e.Nowhere
+		v.scheduled, v.reason, v.message = false, Unschedulable, e.Nowhere
 	case e.Trouble != "":
-		v.reason, v.message = stepFailed, e.Trouble
+		v.reason, v.message = StepFailed, e.Trouble
 	case e.Wants() && e.Fit.Why != "":
-		v.reason, v.message = stepFailed, "its CPUs and memory differ from the plan: "+e.Fit.Why
+		v.reason, v.message = StepFailed, "its CPUs and memory differ from the plan: "+e.Fit.Why
 	case e.Wants() && now.Before(e.Limit.Until):
-		v.reason, v.message = stepFailed, fmt.Sprintf("limited to %s for now, because it cannot have more pods: %s", printable.Count(e.Limit.GPUs, "GPU"), e.Limit.Why)
+		v.reason, v.message = StepFailed, fmt.Sprintf("limited to %s for now, because it cannot have more pods: %s", printable.Count(e.Limit.GPUs, "GPU"), e.Limit.Why)
 	case e.Setback != "" && now.Before(e.NotBefore):
-		v.reason, v.message = stepFailed, fmt.Sprintf("%s in a row failed; it will be retried; last failure: %s", printable.Count(e.Failures, "start"), e.Setback)
+		v.reason, v.message = StepFailed, fmt.Sprintf("%s in a row failed; it will be retried; last failure: %s", printable.Count(e.Failures, "start"), e.Setback)
 	case w.o.Acts() && e.Unplaced(now) > placementDelay:
-		v.reason, v.again = unschedulable, true
+		v.reason, v.again = Unschedulable, true
 		v.message = fmt.Sprintf("only %d of %d pods have a node; other jobs get its GPUs if that lasts %v%s", e.Placed(), e.Workers(), e.PlaceWithin(w.o.Start), e.Obstacle())
 	case w.o.Acts() && e.Wants() && !e.Started():
 		v.reason, v.message, v.again = notStarted, "starts on "+e.Held.Planned()+" once the previous pods there are gone", true
@@ -200,7 +200,7 @@ func (w *publisher) publish(ctx context.Context, v *verdict) {
 	}
 	if w.o.Events != nil && !v.again {
 		kind := corev1.EventTypeNormal
-		if v.reason == misconfigured || v.reason == stepFailed {
+		if v.reason == Misconfigured || v.reason == StepFailed {
 			kind = corev1.EventTypeWarning
 		}
 		w.o.Events.Eventf(seen, nil, kind, v.reason, "Schedule", "%s", v.message)

@@ -79,13 +79,13 @@ func TestVerdict_says_the_first_reason(t *testing.T) {
 			t.Errorf("got %s, %q, scheduled %v, want %s, %q, %v", v.reason, v.message, v.scheduled, reason, message, scheduled)
 		}
 	}
-	want(false, misconfigured, "p")
+	want(false, Misconfigured, "p")
 	f.Parsed.Problem = ""
 	want(false, waitingForQuota, "Kueue has not admitted it yet")
 	a.GPUs = 0 // Kueue was told to stop it: quota is not what it waits for
-	want(false, stepFailed, "stop: no")
+	want(false, StepFailed, "stop: no")
 	f.Parsed.Kueue, a.GPUs = false, 2
-	want(true, stepFailed, "stop: no")
+	want(true, StepFailed, "stop: no")
 	e.Trouble = ""
 	want(true, "PriceTooHigh", "")
 	a.Message, a.Unblock = "others gain more", "it would get 1 t4 GPU if job b ended"
@@ -174,7 +174,7 @@ func TestPublish_refused(t *testing.T) {
 // of those that hold for a job one is said, the first. Those of policies come last, and of
 // these a job has one. docs/guide/reasons.md lists them.
 func Words() []string {
-	all := []string{misconfigured, notManaged, waitingForQuota, queueFull, unschedulable, stepFailed, notStarted}
+	all := []string{Misconfigured, notManaged, waitingForQuota, queueFull, Unschedulable, StepFailed, notStarted}
 	for _, k := range policy.Kinds() {
 		all = append(all, word(k.String()))
 	}

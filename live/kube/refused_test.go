@@ -147,11 +147,11 @@ func says(t *testing.T, twin *kubetest.Cluster, text string) {
 	t.Helper()
 	all := twin.Job("a").Status.Conditions
 	for _, d := range all {
-		if d.Type == v1alpha1.ScheduledCondition && d.Reason == stepFailed && strings.Contains(d.Message, text) {
+		if d.Type == v1alpha1.ScheduledCondition && d.Reason == StepFailed && strings.Contains(d.Message, text) {
 			return
 		}
 	}
-	t.Errorf("conditions %+v, want %s with %q", all, stepFailed, text)
+	t.Errorf("conditions %+v, want %s with %q", all, StepFailed, text)
 }
 
 // Events are asked for less and less often.

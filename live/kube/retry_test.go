@@ -42,7 +42,7 @@ func TestRetry_plans_nothing_meanwhile(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if v := w.publisher.verdict(s, &s.Jobs[0], &v1alpha1.JobAllocation{}); v.reason != stepFailed || !strings.Contains(v.message, e.Setback) {
+		if v := w.publisher.verdict(s, &s.Jobs[0], &v1alpha1.JobAllocation{}); v.reason != StepFailed || !strings.Contains(v.message, e.Setback) {
 			t.Errorf("people are told %+v, want why it was given up", v)
 		}
 		time.Sleep(time.Until(e.NotBefore))

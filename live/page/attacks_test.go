@@ -22,7 +22,7 @@ type poisoned struct{ obedient }
 
 func (*poisoned) Overview(context.Context, time.Duration) (*Overview, error) {
 	j := status.Job{ID: markup, Name: markup, User: markup, Sentence: markup, Trouble: markup, Detail: markup}
-	return LiveOverview(&status.Status{Title: markup, At: time.Unix(1, 0), Policy: markup, Jobs: []status.Job{j}, Ended: []status.Job{j}, Nodes: []status.Node{{Name: markup, Closed: markup}}}), nil
+	return liveOverview(&status.Status{Title: markup, At: time.Unix(1, 0), Policy: markup, Jobs: []status.Job{j}, Ended: []status.Job{j}, Nodes: []status.Node{{Name: markup, Closed: markup}}}), nil
 }
 
 func (*poisoned) Log(_ context.Context, _ job.ID, w io.Writer) error {
@@ -71,9 +71,9 @@ var attacks = []attack{
 func TestServer_withstands_attacks(t *testing.T) {
 	source := new(poisoned)
 	h := httptest.NewUnstartedServer(nil)
-	s := New(source, h.Listener.Addr())
+	s := newServer(source, h.Listener.Addr())
 	s.Act(source)
-	h.Config.Handler = s.Handler()
+	h.Config.Handler = s.handler()
 	h.Start()
 	t.Cleanup(h.Close)
 	s.feed.look(t.Context())
@@ -135,8 +135,8 @@ func attacked(t *testing.T, s *Server, at, method, path string, a *attack) {
 	}
 }
 
-// statusOf returns the status of an answer without waiting for its end.
-func statusOf(t *testing.T, s *Server, address string) int {
+// answerStatus returns the status of an answer without waiting for its end.
+func answerStatus(t *testing.T, s *Server, address string) int {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), 5*time.Second)
 	defer stop()
@@ -164,7 +164,7 @@ func TestServer_limits_streams(t *testing.T) {
 		if method != "GET" {
 			continue
 		}
-		switch got := statusOf(t, s, h.URL+path); got {
+		switch got := answerStatus(t, s, h.URL+path); got {
 		case http.StatusServiceUnavailable:
 			streams++
 		case http.StatusOK, http.StatusBadRequest, http.StatusNotFound, http.StatusConflict:

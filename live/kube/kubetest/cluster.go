@@ -33,8 +33,8 @@ const (
 	Namespace = "team"
 )
 
-// kubelet is the finalizer of a pod that the kubelet has not stopped.
-const kubelet = "kubetest.oxgang.dev/kubelet"
+// Kubelet is the finalizer of a pod that the kubelet has not stopped.
+const Kubelet = "kubetest.oxgang.dev/kubelet"
 
 // A Cluster is a simulated Kubernetes cluster, safe for concurrent use.
 type Cluster struct {

@@ -31,7 +31,7 @@ func (t *objects) Node(name string) *corev1.Node {
 // Serve creates an inference pod, which only inference nodes can run.
 func (t *Cluster) Serve(name string, gpus int) {
 	q := corev1.ResourceList{GPU: *resource.NewQuantity(int64(gpus), resource.DecimalSI)}
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "inference", Finalizers: []string{kubelet}}}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "inference", Finalizers: []string{Kubelet}}}
 	p.Spec.NodeSelector = map[string]string{Serves: "yes"}
 	p.Spec.Containers = []corev1.Container{{Name: "serve", Image: "serve", Resources: corev1.ResourceRequirements{Limits: q, Requests: q}}}
 	p.Status.Phase = corev1.PodPending

@@ -16,7 +16,7 @@ import (
 // Settle runs the simulated controllers until nothing changes.
 func (t *Cluster) Settle() {
 	for again := true; again; {
-		again = t.Control() || t.Collect() || t.Bind() || t.kubelet()
+		again = t.Control() || t.Collect() || t.Bind() || t.Kubelet()
 	}
 }
 
@@ -88,7 +88,7 @@ func (t *Cluster) acknowledge(j *batchv1.Job) bool {
 func (t *Cluster) pod(j *batchv1.Job, i int) *corev1.Pod {
 	p := &corev1.Pod{ObjectMeta: *j.Spec.Template.ObjectMeta.DeepCopy(), Spec: *j.Spec.Template.Spec.DeepCopy()}
 	p.Name, p.Namespace = fmt.Sprintf("%s-%03d-%s", j.Name, i, t.uid()), j.Namespace
-	p.Finalizers = []string{kubelet}
+	p.Finalizers = []string{Kubelet}
 	if p.Labels == nil {
 		p.Labels = map[string]string{}
 	}
@@ -157,17 +157,17 @@ func tolerates(p *corev1.Pod, taints []corev1.Taint) bool {
 	return true
 }
 
-// kubelet runs the kubelets once.
-func (t *Cluster) kubelet() bool {
+// Kubelet runs the kubelets once.
+func (t *Cluster) Kubelet() bool {
 	done := false
 	for _, p := range t.pods() {
 		switch {
-		case p.DeletionTimestamp != nil && slices.Contains(p.Finalizers, kubelet):
+		case p.DeletionTimestamp != nil && slices.Contains(p.Finalizers, Kubelet):
 			if len(p.Finalizers) > 1 && !over(p) {
 				p.Status.Phase = corev1.PodFailed
 				t.Update(p)
 			}
-			p.Finalizers = slices.DeleteFunc(p.Finalizers, func(f string) bool { return f == kubelet })
+			p.Finalizers = slices.DeleteFunc(p.Finalizers, func(f string) bool { return f == Kubelet })
 			must(t.truth.Update(context.Background(), p))
 			done = true
 		case p.Spec.NodeName != "" && p.Status.Phase == corev1.PodPending && t.ready(p.Spec.NodeName):

@@ -16,8 +16,8 @@ import (
 	"github.com/oxgang/oxgang/live/kube/api/v1alpha1"
 )
 
-// trustMap is the ConfigMap in each namespace of a queue with the certificates of the agent API.
-const trustMap = "oxgang-agents-ca"
+// TrustMap is the ConfigMap in each namespace of a queue with the certificates of the agent API.
+const TrustMap = "oxgang-agents-ca"
 
 // After a change of leaders, workers trust the certificates of both.
 func (l *leader) certify() error {
@@ -64,9 +64,9 @@ func owners(queues []*v1alpha1.Queue) map[string][]metav1.OwnerReference {
 
 func (l *leader) publishIn(ctx context.Context, namespace, mine string, owners []metav1.OwnerReference) error {
 	maps := l.clients.CoreV1().ConfigMaps(namespace)
-	old, err := maps.Get(ctx, trustMap, metav1.GetOptions{})
+	old, err := maps.Get(ctx, TrustMap, metav1.GetOptions{})
 	if err != nil && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("ConfigMap %s: %w", trustMap, err)
+		return fmt.Errorf("ConfigMap %s: %w", TrustMap, err)
 	}
 	was := ""
 	if err == nil {
@@ -76,13 +76,13 @@ func (l *leader) publishIn(ctx context.Context, namespace, mine string, owners [
 	if all == was && owned(old, owners) {
 		return nil
 	}
-	m := applycorev1.ConfigMap(trustMap, namespace).WithData(map[string]string{agentapi.CertificatesKey: all})
+	m := applycorev1.ConfigMap(TrustMap, namespace).WithData(map[string]string{agentapi.CertificatesKey: all})
 	for _, o := range owners {
 		m.WithOwnerReferences(applymetav1.OwnerReference().WithAPIVersion(o.APIVersion).WithKind(o.Kind).WithName(o.Name).WithUID(o.UID))
 	}
 	_, err = maps.Apply(ctx, m, metav1.ApplyOptions{FieldManager: "oxgang", Force: true})
 	if err != nil {
-		return fmt.Errorf("ConfigMap %s: %w", trustMap, err)
+		return fmt.Errorf("ConfigMap %s: %w", TrustMap, err)
 	}
 	return nil
 }

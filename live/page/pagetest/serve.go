@@ -2,10 +2,8 @@
 package pagetest
 
 import (
-	"net/http/httptest"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/live/page"
@@ -14,12 +12,11 @@ import (
 // Serve serves the page of a source until the test ends, and returns its URL with the token.
 func Serve(t *testing.T, source page.Source) string {
 	t.Helper()
-	h := httptest.NewUnstartedServer(nil)
-	s := page.New(source, h.Listener.Addr())
-	h.Config.Handler = s.Handler()
-	h.Start()
-	t.Cleanup(h.Close)
-	go s.Watch(t.Context(), time.Second)
+	s, err := page.Listen(source, "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = s.Serve(t.Context()) }()
 	return s.URL()
 }
 
