@@ -71,7 +71,7 @@ func (c *checker) placement(j *Job, d *Decision) {
 		}
 		node := &c.cluster.Nodes()[n]
 		if c.final && !j.MayUse(share.Node) && !j.On(share.Node) {
-			c.fail(j, "node %s is none of those that it may use", share.Node)
+			c.fail(j, "placed on node %s, want one of the nodes that it may use", share.Node)
 		}
 		if !d.Allocation.Has(node.GPUType) {
 			c.fail(j, "node %s has GPU type %s, want %s", share.Node, node.GPUType, d.Allocation.GPUType)

@@ -12,7 +12,7 @@ import (
 // Confine places the jobs of plan p that may use only some nodes (job.Spec.Parts). Placers call it first, and place the
 // other jobs around them. Without such jobs it does nothing.
 //
-//  1. A confined job with the same GPUs as before stays where it is, and so do all other jobs for now.
+//  1. A confined job with the same GPUs as before stays where it is. All other jobs also stay for now.
 //  2. The other confined jobs have their turn: by priority, then the jobs with the fewest nodes, then the largest. Each
 //     takes idle GPUs of its nodes, first on nodes that few others need.
 //  3. If too few are idle, jobs that can run elsewhere leave its nodes. They must have checkpoints, and there must be

@@ -174,7 +174,7 @@ func (b *Book) State(groupBy []string, movements ...Movement) (*Statement, error
 	for _, l := range b.lines() {
 		sum := b.sums[l]
 		supplyOf(supplies, l.Pool).add(l.use, sum)
-		if l.use.nobody() {
+		if l.use.withoutJob() {
 			continue
 		}
 		of := l.names(groupBy)
@@ -242,7 +242,7 @@ func supplyOf(all map[Pool]*Supply, p Pool) *Supply {
 
 func (s *Supply) add(use Use, sum *Sum) {
 	s.Rent += sum.Rent
-	if use.nobody() {
+	if use.withoutJob() {
 		s.Nobody += sum.Rent
 	}
 	to := map[Use]*GPUTime{Held: &s.Jobs, Idle: &s.Jobs, Free: &s.Free, Leaving: &s.Leaving, Starting: &s.Starting}[use]

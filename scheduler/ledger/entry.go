@@ -28,8 +28,8 @@ var useNames = [...]string{"held", "idle", "profiling", "free", "starting", "lea
 
 func (u Use) String() string { return useNames[u] }
 
-// nobody reports whether the GPUs had no job in this use.
-func (u Use) nobody() bool { return u >= Free }
+// withoutJob reports whether the GPUs had no job in this use.
+func (u Use) withoutJob() bool { return u >= Free }
 
 // A Pool is all GPUs of one type and tenure (owned, rented or on loan). Rented and lent GPUs of different groups
 // are different pools.
