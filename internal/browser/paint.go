@@ -10,9 +10,9 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// paints are times of a page in milliseconds: from loading to the first paint and to the first rows; from the
+// Paints are times of a page in milliseconds: from loading to the first paint and to the first rows; from the
 // cause of each change to the changed document and to its paint.
-type paints struct {
+type Paints struct {
 	First   float64   `json:"first"`
 	Rows    float64   `json:"rows"`
 	Changed []float64 `json:"changed"`
@@ -35,7 +35,7 @@ addEventListener("DOMContentLoaded", () => new MutationObserver(() => {
 window.paints = paints;`
 
 // Watch opens a page, changes its content several times, and returns its times. rows selects the jobs.
-func Watch(ctx context.Context, t testing.TB, url, rows string, times int, change func(i int)) *paints {
+func Watch(ctx context.Context, t testing.TB, url, rows string, times int, change func(i int)) *Paints {
 	t.Helper()
 	does := func(actions ...chromedp.Action) {
 		if err := chromedp.Run(ctx, actions...); err != nil {
@@ -51,13 +51,13 @@ func Watch(ctx context.Context, t testing.TB, url, rows string, times int, chang
 		change(i)
 		does(chromedp.Poll(fmt.Sprintf(`paints.painted.length > %d`, i), nil))
 	}
-	all := new(paints)
+	all := new(Paints)
 	does(chromedp.Evaluate(`window.paints`, all))
 	return all
 }
 
 // Report reports the medians.
-func (p *paints) Report(b *testing.B) {
+func (p *Paints) Report(b *testing.B) {
 	b.ReportMetric(p.First, "ms-first-paint")
 	b.ReportMetric(p.Rows, "ms-jobs-painted")
 	b.ReportMetric(median(p.Changed), "ms-update")

@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// A scrolling is what the browser's own trace has of a page that scrolled.
-type scrolling struct {
+// A Scrolling is what the browser's own trace has of a page that scrolled.
+type Scrolling struct {
 	Drawn   int // frames
 	Dropped int // frames, also for lack of a processor
 	// Longest is the processor time of the longest task of a main thread. A frame has 16.7 ms.
@@ -32,7 +32,7 @@ type event struct {
 }
 
 // Scroll scrolls the element at a point of the window down by a distance in pixels, 3000 a second.
-func Scroll(ctx context.Context, t testing.TB, x, y, distance float64) scrolling {
+func Scroll(ctx context.Context, t testing.TB, x, y, distance float64) Scrolling {
 	t.Helper()
 	var all []event
 	done := make(chan struct{})
@@ -67,7 +67,7 @@ func Scroll(ctx context.Context, t testing.TB, x, y, distance float64) scrolling
 	return summary(all)
 }
 
-func summary(all []event) (s scrolling) {
+func summary(all []event) (s Scrolling) {
 	type thread struct{ pid, tid int }
 	main := make(map[thread]bool)
 	for i := range all {

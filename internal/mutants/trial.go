@@ -76,15 +76,15 @@ func withBugs(file string, source []byte, bugs map[int]site) ([]byte, error) {
 			continue
 		}
 		open, end := set.Position(f.Body.Lbrace), set.Position(f.Body.Rbrace).Offset
-		copies := ""
+		var copies strings.Builder
 		for _, id := range slices.Sorted(maps.Keys(bugs)) {
 			if b := bugs[id]; b.file == file && open.Offset < b.from && b.to <= end {
-				copies += bodyWithBug(set, f, source, id, &b)
+				copies.WriteString(bodyWithBug(set, f, source, id, &b))
 			}
 		}
-		if copies != "" {
+		if copies.Len() > 0 {
 			out.Write(source[done : open.Offset+1])
-			fmt.Fprintf(&out, "%s\n//line %s:%d\n", copies, filepath.Base(file), open.Line)
+			fmt.Fprintf(&out, "%s\n//line %s:%d\n", copies.String(), filepath.Base(file), open.Line)
 			done = open.Offset + 1
 		}
 	}
@@ -232,7 +232,7 @@ func (t *trial) checks(pkg, bin string) ([]check, error) {
 		return nil, fmt.Errorf("%s -test.list: %w: %s", pkg, err, list)
 	}
 	var all []check
-	for _, name := range strings.Fields(list) {
+	for name := range strings.FieldsSeq(list) {
 		if strings.HasPrefix(name, "Benchmark") {
 			continue
 		}
@@ -252,7 +252,7 @@ func (t *trial) checks(pkg, bin string) ([]check, error) {
 		}
 		c.took = time.Since(began)
 		text, _ := os.ReadFile(reached)
-		for _, n := range strings.Fields(string(text)) {
+		for n := range strings.FieldsSeq(string(text)) {
 			c.reaches[must(strconv.Atoi(n))] = true
 		}
 		if len(c.reaches) > 0 {

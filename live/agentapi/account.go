@@ -11,8 +11,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// A quarantine counts the messages of a job that the server refused, and stores the last one.
-type quarantine struct {
+// A Quarantine counts the messages of a job that the server refused, and stores the last one.
+type Quarantine struct {
 	Count     int64
 	Path      string
 	Complaint string
@@ -26,7 +26,7 @@ type account struct {
 	inside atomic.Int32 // number of open requests
 
 	mu  sync.Mutex
-	bad quarantine
+	bad Quarantine
 
 	// turn holds an element while a message of the job is handled. It guards taken.
 	turn  chan struct{}
@@ -52,13 +52,13 @@ func (a *account) quarantine(path, complaint string, body []byte) {
 	const most = 4 << 10
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.bad = quarantine{
+	a.bad = Quarantine{
 		Count: a.bad.Count + 1, Path: path, Complaint: complaint,
 		Body: slices.Clone(body[:min(len(body), most)]), At: time.Now(),
 	}
 }
 
-func (a *account) quarantined() quarantine {
+func (a *account) quarantined() Quarantine {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	q := a.bad

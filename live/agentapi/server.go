@@ -103,11 +103,11 @@ func (s *Server) Shutdown(ctx context.Context) error {
 }
 
 // Quarantined returns the refused messages of each job: their number and the last one.
-func (s *Server) Quarantined() map[job.ID]quarantine {
+func (s *Server) Quarantined() map[job.ID]Quarantine {
 	s.mu.Lock()
 	accounts := maps.Clone(s.known)
 	s.mu.Unlock()
-	all := make(map[job.ID]quarantine)
+	all := make(map[job.ID]Quarantine)
 	for id, a := range accounts {
 		if q := a.quarantined(); q.Count > 0 {
 			all[id] = q

@@ -67,15 +67,15 @@ func JournalParts(path string) ([]string, error) {
 	return all, nil
 }
 
-// A journalFile is an open journal, which may consist of several files.
-type journalFile struct {
+// A JournalFile is an open journal, which may consist of several files.
+type JournalFile struct {
 	*journal.File
 	closers []io.Closer
 }
 
 // OpenJournal opens the files of a journal, given in order. through, if not nil, wraps each file.
-func OpenJournal(through func(*os.File) io.ReaderAt, paths ...string) (*journalFile, error) {
-	f := &journalFile{}
+func OpenJournal(through func(*os.File) io.ReaderAt, paths ...string) (*JournalFile, error) {
+	f := &JournalFile{}
 	sources := make([]journal.Source, 0, len(paths))
 	for _, path := range paths {
 		part, err := os.Open(path)
@@ -101,7 +101,7 @@ func OpenJournal(through func(*os.File) io.ReaderAt, paths ...string) (*journalF
 }
 
 // Close closes the files.
-func (f *journalFile) Close() error {
+func (f *JournalFile) Close() error {
 	var errs []error
 	for _, c := range f.closers {
 		errs = append(errs, c.Close())

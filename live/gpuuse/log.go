@@ -13,8 +13,8 @@ import (
 	"github.com/oxgang/oxgang/model/job"
 )
 
-// An idle is for how long a job left GPUs idle that it held, since its last Idle.
-type idle struct {
+// An Idle is for how long a job left GPUs idle that it held, since its last Idle.
+type Idle struct {
 	At         time.Time `json:"at"` // its end
 	Job        job.ID    `json:"job"`
 	GPUSeconds float64   `json:"gpu_seconds"`
@@ -30,7 +30,7 @@ func (m *Meter) Append(folder string) error {
 	var lines []byte
 	for id, j := range m.jobs {
 		if j.hours > j.logged {
-			line, err := json.Marshal(idle{m.at, id, 3600 * (j.hours - j.logged)})
+			line, err := json.Marshal(Idle{m.at, id, 3600 * (j.hours - j.logged)})
 			if err != nil {
 				return fmt.Errorf("idle GPUs: %w", err)
 			}
@@ -49,7 +49,7 @@ func (m *Meter) Append(folder string) error {
 }
 
 // ReadLog returns the lines of the Log in a folder; none if there is no Log. A last line that was cut off is left out.
-func ReadLog(folder string) ([]idle, error) {
+func ReadLog(folder string) ([]Idle, error) {
 	f, err := os.Open(filepath.Join(folder, logName))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
@@ -58,9 +58,9 @@ func ReadLog(folder string) ([]idle, error) {
 		return nil, fmt.Errorf("idle GPUs: %w", err)
 	}
 	defer f.Close()
-	var all []idle
+	var all []Idle
 	for d := json.NewDecoder(f); ; {
-		var one idle
+		var one Idle
 		switch err := d.Decode(&one); {
 		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 			return all, nil

@@ -17,11 +17,11 @@ type identity struct {
 	Namespace, Name, UID, Account string
 }
 
-// A review asks the API server whose token it is, by a TokenReview.
-type review func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error)
+// A Review asks the API server whose token it is, by a TokenReview.
+type Review func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error)
 
 // TokenReviews returns a Review by the API server behind c, of tokens for audience.
-func TokenReviews(c clientv1.TokenReviewInterface, audience string) review {
+func TokenReviews(c clientv1.TokenReviewInterface, audience string) Review {
 	return func(ctx context.Context, token string) (*authenticationv1.TokenReviewStatus, error) {
 		r := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token, Audiences: []string{audience}}}
 		r, err := c.Create(ctx, r, metav1.CreateOptions{})

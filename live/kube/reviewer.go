@@ -57,7 +57,7 @@ type lookup func(podUID string) (Member, bool)
 // the token, and requests are combined and limited in rate.
 type Reviewer struct {
 	audience string
-	review   review
+	review   Review
 	lookup   lookup
 	cache    *cache.LRUExpireCache
 	flight   singleflight.Group
@@ -68,7 +68,7 @@ type Reviewer struct {
 }
 
 // NewReviewer returns a Reviewer of tokens that were issued for audience.
-func NewReviewer(audience string, review review, lookup lookup) *Reviewer {
+func NewReviewer(audience string, review Review, lookup lookup) *Reviewer {
 	return &Reviewer{
 		audience: audience, review: review, lookup: lookup, cache: cache.NewLRUExpireCache(keepMost),
 		all:     flowcontrol.NewTokenBucketPassiveRateLimiter(perSecond, burstAll),

@@ -518,7 +518,7 @@ func (m *simulation) draw(what ...string) uint64 {
 // draws reports whether one in so many numbers is drawn.
 func (m *simulation) draws(x uint64, oneIn uint64) bool { return x%oneIn == 0 }
 
-// choose returns a function for
+// choose returns a function that draws a number below its argument, another one at each call.
 func (m *simulation) choose(what string) func(int) int {
 	n := 0
 	return func(most int) int {

@@ -17,7 +17,7 @@ import (
 const clock = "2006-01-02 15:04:05 UTC"
 
 type history struct {
-	series series
+	series Series
 	lives  map[string]*life          // by key
 	held   map[string]map[job.ID]int // at the last look, by node and holder; nil if not all pods are visible
 	tracks tracks
@@ -138,7 +138,7 @@ func (h *history) trackNodes(s *status.Status) {
 	h.closed = now
 }
 
-func (s *series) trim() {
+func (s *Series) trim() {
 	if n := len(s.At); n >= mostLooks {
 		s.At = slices.Clone(s.At[n/2:])
 		for _, all := range []*[]int{&s.GPUs, &s.Held, &s.Waiting, &s.Running} {
@@ -147,7 +147,7 @@ func (s *series) trim() {
 	}
 }
 
-func (s *series) copied() *series {
+func (s *Series) copied() *Series {
 	v := *s
 	v.At = slices.Clone(v.At)
 	for _, all := range []*[]int{&v.GPUs, &v.Held, &v.Waiting, &v.Running} {

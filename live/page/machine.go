@@ -21,8 +21,8 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// A machine is the Source of the live page for the scheduler of this machine. Times count from 1970.
-type machine struct {
+// A Machine is the Source of the live page for the scheduler of this machine. Times count from 1970.
+type Machine struct {
 	client   *control.Client
 	journals string // directory
 
@@ -32,24 +32,24 @@ type machine struct {
 }
 
 var (
-	_ Source = (*machine)(nil)
-	_ Asker  = (*machine)(nil)
-	_ Actor  = (*machine)(nil)
+	_ Source = (*Machine)(nil)
+	_ Asker  = (*Machine)(nil)
+	_ Actor  = (*Machine)(nil)
 
-	_ retrier = (*machine)(nil)
+	_ retrier = (*Machine)(nil)
 )
 
 // NewMachine returns a Machine that reads the scheduler's state through client, and its journals in the directory
 // journals.
-func NewMachine(client *control.Client, journals string) *machine {
-	return &machine{client: client, journals: journals}
+func NewMachine(client *control.Client, journals string) *Machine {
+	return &Machine{client: client, journals: journals}
 }
 
 // Live implements Source.
-func (*machine) Live() bool { return true }
+func (*Machine) Live() bool { return true }
 
 // Overview implements Source.
-func (m *machine) Overview(ctx context.Context, _ time.Duration) (*Overview, error) {
+func (m *Machine) Overview(ctx context.Context, _ time.Duration) (*Overview, error) {
 	now, err := m.client.Status(ctx, true)
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func (m *machine) Overview(ctx context.Context, _ time.Duration) (*Overview, err
 const mostEnded = 20
 
 // Job implements Source.
-func (m *machine) Job(ctx context.Context, id job.ID, _ time.Duration) (*Job, error) {
+func (m *Machine) Job(ctx context.Context, id job.ID, _ time.Duration) (*Job, error) {
 	e, err := m.client.Explain(ctx, id)
 	if err != nil {
 		return nil, unknownJob(err)
@@ -80,10 +80,10 @@ func (m *machine) Job(ctx context.Context, id job.ID, _ time.Duration) (*Job, er
 }
 
 // Asks implements Asker.
-func (*machine) Asks() bool { return true }
+func (*Machine) Asks() bool { return true }
 
 // Ask implements Asker, from the state after the last round.
-func (m *machine) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (*whatif.Answer, error) {
+func (m *Machine) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (*whatif.Answer, error) {
 	of := control.Question(q)
 	text, err := m.client.Ask(ctx, &of)
 	if err != nil {
@@ -94,12 +94,12 @@ func (m *machine) Ask(ctx context.Context, q whatif.Question, _ time.Duration) (
 }
 
 // Cancel implements Actor, with the rights of the user who runs this program.
-func (m *machine) Cancel(ctx context.Context, id job.ID) error {
+func (m *Machine) Cancel(ctx context.Context, id job.ID) error {
 	return refused(m.client.Cancel(ctx, id))
 }
 
 // Retry implements Retrier.
-func (m *machine) Retry(ctx context.Context, id job.ID) (job.ID, error) {
+func (m *Machine) Retry(ctx context.Context, id job.ID) (job.ID, error) {
 	again, err := m.client.Retry(ctx, id)
 	return again, refused(err)
 }
@@ -122,7 +122,7 @@ func unknownJob(err error) error {
 const lines = 50
 
 // Log implements Source.
-func (m *machine) Log(ctx context.Context, id job.ID, w io.Writer) error {
+func (m *Machine) Log(ctx context.Context, id job.ID, w io.Writer) error {
 	return unknownJob(m.client.Log(ctx, id, lines, false, w))
 }
 
@@ -130,7 +130,7 @@ func (m *machine) Log(ctx context.Context, id job.ID, w io.Writer) error {
 const seldom = 50
 
 // Series implements Source.
-func (m *machine) Series(context.Context) (*series, error) {
+func (m *Machine) Series(context.Context) (*Series, error) {
 	p, err := m.read()
 	if err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (m *machine) Series(context.Context) (*series, error) {
 }
 
 // Timeline implements Source.
-func (m *machine) Timeline(context.Context) (*status.Timeline, error) {
+func (m *Machine) Timeline(context.Context) (*status.Timeline, error) {
 	p, err := m.read()
 	if err != nil {
 		return nil, err
@@ -147,7 +147,7 @@ func (m *machine) Timeline(context.Context) (*status.Timeline, error) {
 	return p.timeline, nil
 }
 
-func (m *machine) read() (*past, error) {
+func (m *Machine) read() (*past, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.past != nil && time.Now().Before(m.due) {
@@ -165,7 +165,7 @@ func (m *machine) read() (*past, error) {
 	return m.past, err
 }
 
-func (m *machine) journal(read func(*journal.Reader) error) error {
+func (m *Machine) journal(read func(*journal.Reader) error) error {
 	all, err := os.ReadDir(m.journals)
 	if err != nil {
 		return fmt.Errorf("journal: %w", err)

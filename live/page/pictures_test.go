@@ -32,14 +32,14 @@ var update = flag.Bool("update", false, "write the pictures of testdata")
 type kept struct {
 	All *Overview        `json:"overview"`
 	One *Job             `json:"job"`
-	GPU *series          `json:"series"`
+	GPU *Series          `json:"series"`
 	Was *status.Timeline `json:"timeline"`
 }
 
 func (*kept) Live() bool                                                 { return false }
 func (k *kept) Job(context.Context, job.ID, time.Duration) (*Job, error) { return k.One, nil }
 func (*kept) Log(context.Context, job.ID, io.Writer) error               { return ErrUnknown }
-func (k *kept) Series(context.Context) (*series, error)                  { return k.GPU, nil }
+func (k *kept) Series(context.Context) (*Series, error)                  { return k.GPU, nil }
 func (k *kept) Timeline(context.Context) (*status.Timeline, error)       { return k.Was, nil }
 func (k *kept) Overview(context.Context, time.Duration) (*Overview, error) {
 	o := *k.All

@@ -88,7 +88,7 @@ func (r *Recorded) Ask(ctx context.Context, q whatif.Question, at time.Duration)
 func (*Recorded) Log(context.Context, job.ID, io.Writer) error { return ErrUnknown }
 
 // Series implements Source.
-func (r *Recorded) Series(context.Context) (*series, error) {
+func (r *Recorded) Series(context.Context) (*Series, error) {
 	p, err := r.whole()
 	if err != nil {
 		return nil, err

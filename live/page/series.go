@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/scheduler/journal"
 )
 
-// A series has the numbers of GPUs and jobs over time. Values of index i apply from At[i] to At[i+1].
-type series struct {
+// A Series has the numbers of GPUs and jobs over time. Values of index i apply from At[i] to At[i+1].
+type Series struct {
 	Begun   time.Time         `json:"begun"`
 	At      []journal.Seconds `json:"at"`      // since Begun
 	GPUs    []int             `json:"gpus"`    // existing
@@ -27,7 +27,7 @@ type series struct {
 const mostPoints = 2000
 
 type past struct {
-	series   *series
+	series   *Series
 	timeline *status.Timeline
 }
 
@@ -46,7 +46,7 @@ func pastOf(r *journal.Reader) (*past, error) {
 		c.take(&rec)
 		last = rec.At
 	}
-	s := &series{Begun: h.Start}
+	s := &Series{Begun: h.Start}
 	every := 1 + len(c.points)/mostPoints
 	for i, p := range c.points {
 		if i%every == 0 || i == len(c.points)-1 {
@@ -56,7 +56,7 @@ func pastOf(r *journal.Reader) (*past, error) {
 	return &past{s, c.tracks.timeline(h.Start, last)}, nil
 }
 
-func (s *series) add(p point) {
+func (s *Series) add(p point) {
 	s.At, s.GPUs, s.Held = append(s.At, journal.Seconds(p.at)), append(s.GPUs, p.gpus), append(s.Held, p.held)
 	s.Waiting, s.Running = append(s.Waiting, p.waiting), append(s.Running, p.running)
 }

@@ -155,7 +155,7 @@ func TestRecorded(t *testing.T) {
 			t.Errorf("%v: %s", err, text)
 		}
 	}
-	var series series
+	var series Series
 	_, text := get(t, s, h, "/api/series")
 	if err := json.Unmarshal(text, &series); err != nil {
 		t.Fatal(err)
@@ -200,7 +200,7 @@ func (*toy) Job(_ context.Context, id job.ID, _ time.Duration) (*Job, error) {
 	return &Job{Begun: time.Unix(3540, 0), Life: &explain.Story{Job: id, Changes: []explain.Change{change}}}, nil
 }
 func (*toy) Log(context.Context, job.ID, io.Writer) error       { return ErrUnknown }
-func (*toy) Series(context.Context) (*series, error)            { return &series{}, nil }
+func (*toy) Series(context.Context) (*Series, error)            { return &Series{}, nil }
 func (*toy) Timeline(context.Context) (*status.Timeline, error) { return new(status.Timeline), nil }
 
 // Viewers are told of another overview, not of the time alone; and the source is looked at once for all.

@@ -22,7 +22,7 @@ type Source interface {
 	// Log writes the last lines of the output of a job, or returns ErrUnknown.
 	Log(ctx context.Context, id job.ID, w io.Writer) error
 	// Series returns GPUs and jobs over time.
-	Series(ctx context.Context) (*series, error)
+	Series(ctx context.Context) (*Series, error)
 	// Timeline returns what jobs held over time.
 	Timeline(ctx context.Context) (*status.Timeline, error)
 }

@@ -150,7 +150,7 @@ func (w *Watched) ended(id job.ID) *status.Job {
 func (*Watched) Log(context.Context, job.ID, io.Writer) error { return ErrUnknown }
 
 // Series implements Source, since the program started.
-func (w *Watched) Series(context.Context) (*series, error) {
+func (w *Watched) Series(context.Context) (*Series, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.past.series.copied(), nil

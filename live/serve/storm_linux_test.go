@@ -76,6 +76,7 @@ type saver struct {
 	common, folder, job string
 	generation, bulk    int
 	step                int64
+	locks               []*os.File // closed by the end of the process
 }
 
 func save([]string) error {
@@ -92,7 +93,7 @@ func save([]string) error {
 		if err != nil {
 			return err
 		}
-		defer f.Close()
+		s.locks = append(s.locks, f)
 	}
 	if err := s.resume(); err != nil {
 		return err

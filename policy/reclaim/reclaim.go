@@ -92,6 +92,7 @@ func Choose(servers []Server, n int, o Options) (*Answer, error) {
 		return w.answer(w.random(n, o.Seed)), nil
 	case SCF:
 		return w.answer(w.smallestCount(n)), nil
+	case Greedy, Exact:
 	}
 	free := w.free(n)
 	rest := n - len(free)

@@ -99,22 +99,23 @@ func partsOf(file string) []string {
 	return parts
 }
 
-func openParts(ctx context.Context, parts []string) (*journalFile, error) {
+func openParts(ctx context.Context, parts []string) (*JournalFile, error) {
 	f, err := driver.OpenJournal(func(f *os.File) io.ReaderAt { return interruptible{ctx, f} }, parts...)
 	if err != nil {
 		return nil, fmt.Errorf("%s and later parts: %w", parts[0], err)
 	}
-	return &journalFile{f.File, f}, nil
+	return &JournalFile{f.File, f}, nil
 }
 
-type journalFile struct {
+// A JournalFile is an open journal.
+type JournalFile struct {
 	*journal.File
 	io.Closer
 }
 
 // OpenJournalFile opens a journal with all its existing parts. Reads fail after ctx has ended. Standard input ("-") and
 // pipes are read into memory.
-func OpenJournalFile(ctx context.Context, name string) (*journalFile, error) {
+func OpenJournalFile(ctx context.Context, name string) (*JournalFile, error) {
 	if parts := partsOf(name); len(parts) > 1 {
 		return openParts(ctx, parts)
 	}
@@ -126,7 +127,7 @@ func OpenJournalFile(ctx context.Context, name string) (*journalFile, error) {
 	if err == nil {
 		var j *journal.File
 		if j, err = journal.OpenFile(src, size); err == nil {
-			return &journalFile{j, f}, nil
+			return &JournalFile{j, f}, nil
 		}
 	}
 	_ = f.Close() // the first error is more useful

@@ -21,17 +21,17 @@ import (
 type podChanges map[*jobstate.Job][]jobadapter.Fitting
 
 // Requests shrink at once. Nodes with shrinking requests lose their room in r.
-func (w *Planner) podChanges(s *observe.Observation, r room, now time.Time) (podChanges, []note) {
+func (w *Planner) podChanges(s *observe.Observation, r room, now time.Time) (podChanges, []Note) {
 	all := make(podChanges)
 	var growing []*jobstate.Job
-	var notes []note
+	var notes []Note
 	if w.Options.Mode() != v1alpha1.Resize {
 		return all, nil // running jobs must not change
 	}
 	for _, e := range w.table.Order {
 		changes, fit := w.unfit(e, now)
 		if fit != nil {
-			notes = append(notes, note{Job: e, Fit: fit})
+			notes = append(notes, Note{Job: e, Fit: fit})
 		}
 		if len(changes) == 0 {
 			continue

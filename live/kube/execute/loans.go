@@ -14,8 +14,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// A loanState is the state of a lender's nodes. The nodes on loan are the committed Plan's loans, except Back.
-type loanState struct {
+// A LoanState is the state of a lender's nodes. The nodes on loan are the committed Plan's loans, except Back.
+type LoanState struct {
 	pools     []inventory.Pool
 	Published []cluster.Loan
 	Back      map[cluster.NodeID]bool     // nodes that leave the next plan
@@ -25,8 +25,8 @@ type loanState struct {
 }
 
 // NewLoans returns a state without loans.
-func NewLoans() loanState {
-	return loanState{Back: make(map[cluster.NodeID]bool), rest: make(map[cluster.Group]time.Time)}
+func NewLoans() LoanState {
+	return LoanState{Back: make(map[cluster.NodeID]bool), rest: make(map[cluster.Group]time.Time)}
 }
 
 func (ns *Nodes) onLoan() map[cluster.NodeID]cluster.Group {
@@ -75,7 +75,7 @@ func (ns *Nodes) count(s *observe.Observation) {
 	ns.Loans.remember()
 }
 
-func (l *loanState) pause(now time.Time, grace time.Duration) {
+func (l *LoanState) pause(now time.Time, grace time.Duration) {
 	for i := range l.pools {
 		p := &l.pools[i]
 		if p.Reclaim > 0 {
@@ -87,7 +87,7 @@ func (l *loanState) pause(now time.Time, grace time.Duration) {
 	}
 }
 
-func (l *loanState) remember() {
+func (l *LoanState) remember() {
 	asked := make(map[types.UID]time.Time)
 	for i := range l.pools {
 		for _, pods := range l.pools[i].Asked {

@@ -23,5 +23,5 @@ type Nodes struct {
 	IsOurs func(*observe.Observation) func(*corev1.Pod) bool
 	Lose   func(j *jobstate.Job, why string)
 	Rented rentedNodes
-	Loans  loanState
+	Loans  LoanState
 }

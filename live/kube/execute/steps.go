@@ -23,15 +23,15 @@ type Step struct {
 	Do   func(context.Context) error
 }
 
-// A note is a change of a job's stored state that planning its steps requires.
-type note struct {
+// A Note is a change of a job's stored state that planning its steps requires.
+type Note struct {
 	Job     *jobstate.Job
 	Retried bool
 	Fit     *jobstate.Fit // nil: unchanged
 }
 
 // Apply makes the change. The caller must hold the lock of the job table.
-func (n *note) Apply() {
+func (n *Note) Apply() {
 	if n.Retried {
 		n.Job.Trouble = ""
 	}
@@ -42,7 +42,7 @@ func (n *note) Apply() {
 
 // Steps returns the possible steps, at most one per job: all stops, starts with free GPUs in order of submission, and
 // changes of pods' requests. notes are changes of the jobs' stored state.
-func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, notes []note) {
+func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, notes []Note) {
 	if !w.Options.Acts() {
 		return nil, nil
 	}
@@ -50,7 +50,7 @@ func (w *Planner) Steps(s *observe.Observation, now time.Time) (steps []Step, no
 	changes, notes := w.podChanges(s, r, now)
 	for _, e := range w.table.Order {
 		if !e.Stale() && e.Trouble != "" && !now.Before(e.NotBefore) {
-			notes = append(notes, note{Job: e, Retried: true})
+			notes = append(notes, Note{Job: e, Retried: true})
 		}
 		_, do := e.Look(now)
 		st := w.step(s, e, do, r, now)

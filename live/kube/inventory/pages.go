@@ -68,8 +68,8 @@ func ListEvents(ctx context.Context, direct client.Reader, do func(*corev1.Event
 	})
 }
 
-// A podList has the state of pods at one time.
-type podList struct {
+// A PodList has the state of pods at one time.
+type PodList struct {
 	Kept    []*corev1.Pod
 	UIDs    []types.UID // including pods not kept
 	Version uint64      // of the cluster; 0: not known
@@ -77,7 +77,7 @@ type podList struct {
 
 // ListPods reads the state of all pods at one time. It keeps those for which keep returns true; keep may change the
 // pod.
-func ListPods(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of ...client.ListOption) (r podList, err error) {
+func ListPods(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of ...client.ListOption) (r PodList, err error) {
 	for range restarts {
 		if r, err = podsOnce(ctx, direct, keep, of); !apierrors.IsResourceExpired(err) {
 			break
@@ -86,7 +86,7 @@ func ListPods(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) 
 	return r, err
 }
 
-func podsOnce(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of []client.ListOption) (r podList, err error) {
+func podsOnce(ctx context.Context, direct client.Reader, keep func(*corev1.Pod) bool, of []client.ListOption) (r PodList, err error) {
 	err = eachPage(ctx, direct, of, func(*corev1.PodList) {}, func(l *corev1.PodList) {
 		for i := range l.Items {
 			p := l.Items[i] // does not keep the page in memory

@@ -32,7 +32,7 @@ type Job struct {
 	Held         Grant
 	Status       job.Status // at the last plan
 
-	Phase phase
+	Phase Phase
 	Times
 	TrainsIn int64 // generation reported as training
 	// Late has the nodes on which a previous leader may still start the pods; nil: none.

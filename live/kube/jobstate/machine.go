@@ -1,11 +1,11 @@
 package jobstate
 
-// A phase is the state of a job between its submission and its end.
-type phase uint8
+// A Phase is the state of a job between its submission and its end.
+type Phase uint8
 
 // Values of Phase.
 const (
-	waiting   phase = iota // no planned GPUs, no pods
+	waiting   Phase = iota // no planned GPUs, no pods
 	pending                // the start waits until other pods free the planned GPUs
 	queued                 // its start is written; Kueue has not admitted it
 	starting               // some workers do not run yet
@@ -25,10 +25,10 @@ var phaseNames = [...]string{
 	"Waiting", "Pending", "Queued", "Starting", "Running", "Resizing", "Closing", "Finishing", "Stopping", "Draining", "Fencing", "Lost", "Vacated", "Ended",
 }
 
-func (p phase) String() string { return phaseNames[p] }
+func (p Phase) String() string { return phaseNames[p] }
 
 // over reports whether the job has lost its planned GPUs or has ended.
-func (p phase) over() bool { return p >= Lost }
+func (p Phase) over() bool { return p >= Lost }
 
 // An event may move a job to another phase.
 type event uint8
@@ -95,7 +95,7 @@ func (a Action) urgent() bool { return a == Stop || a == Fence }
 // rows decide a Look: the first row applies whose all facts hold and none of whose none facts hold.
 var rows = [...]struct {
 	all, none facts
-	to        phase
+	to        Phase
 	do        Action
 }{
 	{Runs | mayEnd, Planned, finishing, Nothing},
@@ -116,7 +116,7 @@ var rows = [...]struct {
 }
 
 // next returns the phase of a job after event ev, and the action to take, from its phase p and facts f.
-func next(p phase, ev event, f facts) (phase, Action) {
+func next(p Phase, ev event, f facts) (Phase, Action) {
 	switch {
 	case p == ended || ev == End:
 		return ended, Nothing
@@ -137,7 +137,7 @@ func next(p phase, ev event, f facts) (phase, Action) {
 	return to, do
 }
 
-func look(f facts) (phase, Action) {
+func look(f facts) (Phase, Action) {
 	for _, r := range rows {
 		if f&r.all == r.all && f&r.none == 0 {
 			return r.to, r.do
@@ -146,7 +146,7 @@ func look(f facts) (phase, Action) {
 	panic("the last row matches all facts")
 }
 
-func (p phase) after(ev event, holds bool) phase {
+func (p Phase) after(ev event, holds bool) Phase {
 	switch {
 	case ev == Granted:
 		return pending

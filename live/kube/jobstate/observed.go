@@ -15,8 +15,8 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// An observed is the observed state of a job's pods that have not ended.
-type observed struct {
+// An Observed is the observed state of a job's pods that have not ended.
+type Observed struct {
 	Suspended bool
 	Pods      int
 	Ready     int
@@ -24,8 +24,8 @@ type observed struct {
 }
 
 // ObservedOf summarizes the given pods of job j.
-func ObservedOf(j *jobadapter.Job, pods []*corev1.Pod) observed {
-	o := observed{Suspended: j.Suspended, GPUs: make(map[string]int)}
+func ObservedOf(j *jobadapter.Job, pods []*corev1.Pod) Observed {
+	o := Observed{Suspended: j.Suspended, GPUs: make(map[string]int)}
 	for _, p := range pods {
 		if Terminal(p) {
 			continue
@@ -39,7 +39,7 @@ func ObservedOf(j *jobadapter.Job, pods []*corev1.Pod) observed {
 	return o
 }
 
-func (o observed) String() string {
+func (o Observed) String() string {
 	switch {
 	case o.Pods == 0 && o.Suspended:
 		return "suspended"

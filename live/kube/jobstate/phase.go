@@ -42,7 +42,7 @@ func (e *Job) Move(ev event) {
 }
 
 // Look returns the job's current phase and the action to take, from plan and observation.
-func (e *Job) Look(now time.Time) (phase, Action) {
+func (e *Job) Look(now time.Time) (Phase, Action) {
 	return next(e.Phase, Look, e.facts(now))
 }
 

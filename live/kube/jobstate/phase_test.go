@@ -14,7 +14,7 @@ func possible(f facts) bool {
 }
 
 // decide says once more, in the words of the executor, what a Look of a job comes to.
-func decide(p phase, f facts) Action {
+func decide(p Phase, f facts) Action {
 	has := func(x facts) bool { return f&x != 0 }
 	holds, waits := has(holds) && !p.over(), has(waits)
 	started := holds && has(Started)
@@ -71,7 +71,7 @@ func TestNext(t *testing.T) {
 }
 
 // invariant returns what is wrong with a Look; empty: nothing.
-func invariant(p, to phase, do Action, f facts) string {
+func invariant(p, to Phase, do Action, f facts) string {
 	planned := f&holds != 0 && !p.over()
 	switch {
 	case p == ended && (to != ended || do != Nothing):
@@ -110,8 +110,8 @@ func TestNext_events(t *testing.T) {
 		Vacated:   "Pending Waiting Vacated Vacated|Vacated",
 		ended:     "Ended Ended Ended Ended|Ended",
 	} {
-		p := phase(p)
-		to := func(ev event, f facts) phase {
+		p := Phase(p)
+		to := func(ev event, f facts) Phase {
 			next, do := next(p, ev, f)
 			if do != Nothing {
 				t.Errorf("%v, %v: action %d, want none before a look", p, ev, do)
@@ -136,7 +136,7 @@ func TestNext_phases(t *testing.T) {
 	const started = holds | Planned | Started | Runs
 	for _, c := range []struct {
 		f    facts
-		want phase
+		want Phase
 	}{
 		{0, waiting},
 		{Runs, stopping},

@@ -19,7 +19,8 @@ const (
 	configKind    = "SchedulerConfiguration"
 )
 
-type config struct {
+// A Config is the configuration file of oxgang-scheduler.
+type Config struct {
 	metav1.TypeMeta `json:",inline"`
 
 	LeaderElection leaderElection `json:"leaderElection"`
@@ -74,8 +75,8 @@ type Client struct {
 }
 
 // DefaultConfig returns the defaults.
-func DefaultConfig() config {
-	return config{
+func DefaultConfig() Config {
+	return Config{
 		TypeMeta: metav1.TypeMeta{APIVersion: configVersion, Kind: configKind},
 		LeaderElection: leaderElection{
 			Enabled: true, Namespace: "oxgang-system", Name: "oxgang-leader", LeaseDuration: metav1.Duration{Duration: 8 * time.Second},
@@ -87,7 +88,7 @@ func DefaultConfig() config {
 }
 
 // Load reads a configuration file. Missing keys get defaults; unknown keys are errors.
-func Load(path string) (*config, error) {
+func Load(path string) (*Config, error) {
 	c := DefaultConfig()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -103,7 +104,7 @@ func Load(path string) (*config, error) {
 }
 
 // Validate returns all errors in c, joined.
-func (c *config) Validate() error {
+func (c *Config) Validate() error {
 	var errs []error
 	if c.APIVersion != configVersion || c.Kind != configKind {
 		errs = append(errs, fmt.Errorf("it is a %s of %s, want a %s of %s", c.Kind, c.APIVersion, configKind, configVersion))

@@ -55,7 +55,7 @@ func TestLoad(t *testing.T) {
 
 // All complaints come at once.
 func TestValidate(t *testing.T) {
-	c := config{Client: Client{Burst: -1}, LeaderElection: leaderElection{Enabled: true}}
+	c := Config{Client: Client{Burst: -1}, LeaderElection: leaderElection{Enabled: true}}
 	err := c.Validate()
 	if err == nil {
 		t.Fatal("want complaints")

@@ -39,7 +39,7 @@ import (
 
 // Options configure the process.
 type Options struct {
-	Config   config
+	Config   Config
 	Rest     *rest.Config
 	Identity string               // unique
 	Tool     string               // for journals

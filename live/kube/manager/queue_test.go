@@ -52,7 +52,7 @@ func said(t *testing.T, r prometheus.Gatherer, name string) (float64, bool) {
 // Queues that are served from the same moment on have journals that can be told apart.
 func TestQueue_journal(t *testing.T) {
 	dir := t.TempDir()
-	l := &leader{o: Options{Config: config{Journals: dir}}}
+	l := &leader{o: Options{Config: Config{Journals: dir}}}
 	for _, name := range []string{"train", "other"} {
 		q := &v1alpha1.Queue{}
 		q.Name = name

@@ -72,7 +72,7 @@ type object struct {
 		Template    pod  `json:"template"`
 	} `json:"spec"`
 	Status struct {
-		Conditions []condition `json:"conditions"`
+		Conditions []Condition `json:"conditions"`
 	} `json:"status"`
 }
 
@@ -151,7 +151,7 @@ func (s *liveJob) condition(mode string) Reason {
 	return r
 }
 
-func (at *look) unplanned() Reason {
+func (at *Look) unplanned() Reason {
 	if at.Plans == nil {
 		return Reason{Reason: "Unplanned", Message: "it has no published reason, and you may not list plans"}
 	}

@@ -23,7 +23,7 @@ type liveJob struct {
 	object *object
 }
 
-func (at *look) fill(c *cluster, workloads []object) {
+func (at *Look) fill(c *cluster, workloads []object) {
 	left := c.queued()
 	if o := at.also; o != nil {
 		if left[o.Meta.UID] = o; !slices.ContainsFunc(c.objects, func(l object) bool { return l.Meta.UID == o.Meta.UID }) {
@@ -71,14 +71,14 @@ func (c *cluster) queued() map[string]*object {
 	return all
 }
 
-func (at *look) add(c *cluster, s liveJob) {
+func (at *Look) add(c *cluster, s liveJob) {
 	if s.Asked = "not known"; s.object != nil {
 		s.Submitted, s.Asked = s.object.Meta.Created, s.object.asks(c.policy.Resource)
 	}
 	at.Jobs = append(at.Jobs, s)
 }
 
-func (at *look) name() {
+func (at *Look) name() {
 	count := make(map[job.ID]int)
 	for i := range at.Jobs {
 		s := &at.Jobs[i]
@@ -92,7 +92,7 @@ func (at *look) name() {
 	}
 }
 
-func (at *look) share(c *cluster) {
+func (at *Look) share(c *cluster) {
 	jobs, nodes, names := make(map[string]*liveJob), make(map[string]*status.Node), c.names()
 	for i := range at.Jobs {
 		jobs[at.Jobs[i].UID] = &at.Jobs[i]
@@ -146,7 +146,7 @@ func (s *liveJob) count(p *pod, gpus int) {
 	s.Nodes[i].GPUs += gpus
 }
 
-func (at *look) complete(s *liveJob, workloads []object) {
+func (at *Look) complete(s *liveJob, workloads []object) {
 	suspended := s.object != nil && s.object.Spec.Suspend
 	switch {
 	case at.hidden:
@@ -175,7 +175,7 @@ func (at *look) complete(s *liveJob, workloads []object) {
 	}
 }
 
-func (at *look) planned(s *liveJob, why *Reason) {
+func (at *Look) planned(s *liveJob, why *Reason) {
 	s.Plan = &status.Plan{GPUs: s.plan.GPUs, GPUType: model.GPUType(s.plan.GPUType)}
 	for _, n := range s.plan.Nodes {
 		s.Plan.Nodes = append(s.Plan.Nodes, status.Share{Node: n.Name, GPUs: n.GPUs})
@@ -203,7 +203,7 @@ func (at *look) planned(s *liveJob, why *Reason) {
 }
 
 // If a queue makes no plans, reasons from earlier plans are out of date.
-func (at *look) why(s *liveJob, workloads []object) Reason {
+func (at *Look) why(s *liveJob, workloads []object) Reason {
 	best := at.published(s, workloads)
 	if idle := at.idle(s.Queue); idle.Reason != "" && best.fromPlan() {
 		return idle
@@ -214,7 +214,7 @@ func (at *look) why(s *liveJob, workloads []object) Reason {
 	return at.unplanned()
 }
 
-func (at *look) idle(queue string) Reason {
+func (at *Look) idle(queue string) Reason {
 	for i := range at.Queues {
 		q := &at.Queues[i]
 		switch c := q.Condition("Active"); {
@@ -230,7 +230,7 @@ func (at *look) idle(queue string) Reason {
 	return Reason{}
 }
 
-func (at *look) published(s *liveJob, workloads []object) Reason {
+func (at *Look) published(s *liveJob, workloads []object) Reason {
 	var found []Reason
 	if s.object != nil {
 		mode := at.Mode(s.Queue)

@@ -20,7 +20,7 @@ type lease struct {
 const longestSilence = time.Minute
 
 // listen sets at.Silent. A cluster without the lease, because leader election is off, leaves it unknown.
-func (at *look) listen(ctx context.Context, k *Kubectl) error {
+func (at *Look) listen(ctx context.Context, k *Kubectl) error {
 	all, err := list[lease](ctx, k, "leases.coordination.k8s.io", "-A", "--field-selector", "metadata.name="+leader)
 	if errors.Is(err, ErrForbidden) {
 		return at.lacks(&err, "leases: whether the scheduler answers is not known")

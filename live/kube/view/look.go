@@ -20,8 +20,8 @@ type Looker struct {
 	also     *object // nil: none
 }
 
-// A look is what the user may see of a cluster at one time.
-type look struct {
+// A Look is what the user may see of a cluster at one time.
+type Look struct {
 	At        time.Time
 	Namespace string // empty: all
 	Queues    []Queue
@@ -41,11 +41,11 @@ type look struct {
 
 // Look reads the cluster. It returns ErrForbidden if the user may not list the pods, and ErrNoKind if the cluster lacks
 // Oxgang's queues.
-func (l *Looker) Look(ctx context.Context) (*look, error) {
+func (l *Looker) Look(ctx context.Context) (*Look, error) {
 	if l.absent == nil {
 		l.absent = make(map[string]time.Time)
 	}
-	at := &look{At: time.Now(), also: l.also}
+	at := &Look{At: time.Now(), also: l.also}
 	var err error
 	if at.Queues, err = l.Queues(ctx); at.lacks(&err, "queues: their modes and policies are not known") != nil {
 		return nil, err
@@ -81,14 +81,14 @@ func (l *Looker) Look(ctx context.Context) (*look, error) {
 	return at, nil
 }
 
-func (at *look) lacks(err *error, what string) error {
+func (at *Look) lacks(err *error, what string) error {
 	if errors.Is(*err, ErrForbidden) {
 		at.Lacks, *err = append(at.Lacks, "You may not list "+what+"."), nil
 	}
 	return *err
 }
 
-func (at *look) narrow(l *Looker) {
+func (at *Look) narrow(l *Looker) {
 	switch at.Namespace = l.Namespace; {
 	case l.narrowed:
 		at.Lacks = append(at.Lacks, "You may not list the pods of all namespaces: only namespace "+l.Namespace+" is shown, so idle GPUs are not known.")
@@ -97,7 +97,7 @@ func (at *look) narrow(l *Looker) {
 	}
 }
 
-func (at *look) listNodes(ctx context.Context, k *Kubectl, c *cluster) error {
+func (at *Look) listNodes(ctx context.Context, k *Kubectl, c *cluster) error {
 	if at.Namespace != "" || at.hidden {
 		return nil
 	}
@@ -112,7 +112,7 @@ func (at *look) listNodes(ctx context.Context, k *Kubectl, c *cluster) error {
 	return nil
 }
 
-func (at *look) watch(resource string) {
+func (at *Look) watch(resource string) {
 	for i := range at.Queues {
 		if q := &at.Queues[i]; at.Whole && q.watches() {
 			at.count(q)
@@ -133,7 +133,7 @@ func (k *Kubectl) quotas(ctx context.Context, c *cluster, namespace string) ([]o
 }
 
 // Mode returns the mode of a queue, or "" if it is not visible.
-func (at *look) Mode(queue string) string {
+func (at *Look) Mode(queue string) string {
 	for i := range at.Queues {
 		if at.Queues[i].Meta.Name == queue {
 			return at.Queues[i].Spec.Mode
@@ -143,7 +143,7 @@ func (at *look) Mode(queue string) string {
 }
 
 // Plan returns the plan of a queue, or nil if it is not visible.
-func (at *look) Plan(queue string) *Plan {
+func (at *Look) Plan(queue string) *Plan {
 	for i := range at.Plans {
 		if at.Plans[i].Meta.Name == queue {
 			return &at.Plans[i]

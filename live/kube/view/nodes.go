@@ -16,7 +16,7 @@ type machine struct {
 	} `json:"spec"`
 	Status struct {
 		Allocatable map[string]string `json:"allocatable"`
-		Conditions  []condition       `json:"conditions"`
+		Conditions  []Condition       `json:"conditions"`
 	} `json:"status"`
 }
 
@@ -115,7 +115,7 @@ func (p *common) typeOf(m *machine) string {
 
 func (q *Queue) watches() bool { return q.Spec.Mode == "Observe" || q.Spec.Mode == "Off" }
 
-func (at *look) count(q *Queue) {
+func (at *Look) count(q *Queue) {
 	s := &q.Status
 	s.Running, s.Waiting, s.GPUs, s.GPUsUsed = 0, 0, 0, 0
 	for i := range at.Nodes {
@@ -144,7 +144,7 @@ func (q *Queue) overlaps(machines []machine, queues []Queue, resource string) {
 			if older.Spec.Mode == "Off" || parseGPUs(m.Status.Allocatable[resource]) == 0 || !q.selects(m) || !older.selects(m) {
 				continue
 			}
-			q.Status.Conditions = []condition{{
+			q.Status.Conditions = []Condition{{
 				Type: "Active", Status: "False", Reason: "Overlaps",
 				Message: "node " + m.Meta.Name + " also belongs to the older queue " + older.Meta.Name + ": change spec.nodeSelector",
 			}}

@@ -43,7 +43,8 @@ func (m *meta) controller() owner {
 	return owner{}
 }
 
-type condition struct {
+// A Condition is a condition of an object.
+type Condition struct {
 	Type    string    `json:"type"`
 	Status  string    `json:"status"`
 	Reason  string    `json:"reason"`
@@ -51,7 +52,7 @@ type condition struct {
 	Changed time.Time `json:"lastTransitionTime"`
 }
 
-func conditionOf(all []condition, kind string) *condition {
+func conditionOf(all []Condition, kind string) *Condition {
 	for i := range all {
 		if all[i].Type == kind {
 			return &all[i]
@@ -74,7 +75,7 @@ type Queue struct {
 		} `json:"policy"`
 	} `json:"spec"`
 	Status struct {
-		Conditions []condition `json:"conditions"`
+		Conditions []Condition `json:"conditions"`
 		Running    int         `json:"running"`
 		Waiting    int         `json:"waiting"`
 		GPUs       int         `json:"gpus"`
@@ -83,7 +84,7 @@ type Queue struct {
 }
 
 // Condition returns the condition of a type, or nil.
-func (q *Queue) Condition(kind string) *condition { return conditionOf(q.Status.Conditions, kind) }
+func (q *Queue) Condition(kind string) *Condition { return conditionOf(q.Status.Conditions, kind) }
 
 // A Plan is the latest decision for the queue of the same name.
 type Plan struct {

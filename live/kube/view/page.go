@@ -17,7 +17,7 @@ import (
 type Page struct {
 	*page.Watched
 	looker *Looker
-	last   atomic.Pointer[look]
+	last   atomic.Pointer[Look]
 	ask    asking // nil: questions are off
 }
 
@@ -47,7 +47,7 @@ func (p *Page) MeasureBy(meter *gpuuse.Meter) {
 	p.Measure = func(s *status.Status) { meter.Attach(s, p.last.Load().owner()) }
 }
 
-func (at *look) owner() func(*gpuuse.Sample) job.ID {
+func (at *Look) owner() func(*gpuuse.Sample) job.ID {
 	jobs := make(map[string]job.ID)
 	for i := range at.Jobs {
 		for _, pod := range at.Jobs[i].names {

@@ -16,7 +16,7 @@ const clock = "2006-01-02 15:04:05 UTC"
 const mostEnded = 20
 
 // Status returns the state of the cluster as a document for tables and pages.
-func (at *look) Status(title string) *status.Status {
+func (at *Look) Status(title string) *status.Status {
 	s := &status.Status{Backend: status.Kubernetes, Title: title, At: at.At, Policy: at.policies(), Notes: at.Lacks, Nodes: at.nodes(), GPUs: at.gpus(), SilentSince: at.Silent}
 	for i := range at.Queues {
 		q := at.queue(&at.Queues[i])
@@ -33,7 +33,7 @@ func (at *look) Status(title string) *status.Status {
 	return s
 }
 
-func (at *look) policies() string {
+func (at *Look) policies() string {
 	var all []string
 	for i := range at.Queues {
 		q := &at.Queues[i]
@@ -46,7 +46,7 @@ func (at *look) policies() string {
 	return cmp.Or(strings.Join(all, "; "), "not known")
 }
 
-func (at *look) queue(q *Queue) status.Queue {
+func (at *Look) queue(q *Queue) status.Queue {
 	s := &q.Status
 	v := status.Queue{
 		Name: q.Meta.Name, Mode: q.Spec.Mode, Policy: q.Spec.Policy.Name, Unseen: q.watches() && !at.Whole,
@@ -70,7 +70,7 @@ func (at *look) queue(q *Queue) status.Queue {
 	return v
 }
 
-func (at *look) nodes() (all []status.Node) {
+func (at *Look) nodes() (all []status.Node) {
 	if at.Whole {
 		all = slices.Clone(at.Nodes)
 		for i := range all {
@@ -102,7 +102,7 @@ func (at *look) nodes() (all []status.Node) {
 	return all
 }
 
-func (at *look) gpus() (all []status.GPUs) {
+func (at *Look) gpus() (all []status.GPUs) {
 	for i := range at.Nodes {
 		n := &at.Nodes[i]
 		if n.Queue == "" {
@@ -143,7 +143,7 @@ func expected(r *Range, now time.Time) (e status.Range) {
 
 // Status returns the plan's jobs as a document for tables and pages.
 func (p *Plan) Status() *status.Status {
-	at := &look{At: time.Now(), Plans: []Plan{*p}, hidden: true}
+	at := &Look{At: time.Now(), Plans: []Plan{*p}, hidden: true}
 	at.fill(new(cluster), nil)
 	return at.Status(p.Meta.Name)
 }

@@ -56,8 +56,8 @@ func (w *callLimit) try(now time.Time) time.Duration {
 	return 0
 }
 
-// A pace determines how often Slurm's state is read.
-type pace struct {
+// A Pace determines how often Slurm's state is read.
+type Pace struct {
 	Least, Most time.Duration // bounds of the interval
 	Share       float64       // largest fraction of the time spent reading
 	now         time.Duration
@@ -65,13 +65,13 @@ type pace struct {
 
 // DefaultPace returns a Pace that reads every 2 s during changes and every 30 s otherwise, and less often if reading
 // takes more than 2 % of the time.
-func DefaultPace() *pace {
-	return &pace{Least: 2 * time.Second, Most: 30 * time.Second, Share: 0.02}
+func DefaultPace() *Pace {
+	return &Pace{Least: 2 * time.Second, Most: 30 * time.Second, Share: 0.02}
 }
 
 // Next returns how long to wait after a read. took is the duration of the read; changed states whether the state
 // differed.
-func (p *pace) Next(took time.Duration, changed bool) time.Duration {
+func (p *Pace) Next(took time.Duration, changed bool) time.Duration {
 	if changed || p.now == 0 {
 		p.now = p.Least
 	} else {

@@ -35,7 +35,7 @@ func (s *Slurm) settle() {
 
 const saving = 2 * time.Second
 
-func (s *Slurm) nextEnd() (first *job, at time.Time) {
+func (s *Slurm) nextEnd() (first *Job, at time.Time) {
 	for _, j := range s.jobs {
 		if j.State != client.Running {
 			continue
@@ -65,12 +65,12 @@ func (s *Slurm) advance(to time.Time) {
 	}
 }
 
-func (s *Slurm) end(j *job, state client.State, exit int) {
+func (s *Slurm) end(j *Job, state client.State, exit int) {
 	j.State, j.ExitCode, j.End, j.Reason = state, exit, time.Now(), "None"
 	j.Nodes, j.HeldGPUs = nil, nil
 }
 
-func (s *Slurm) requeue(j *job, reason string) {
+func (s *Slurm) requeue(j *Job, reason string) {
 	j.State, j.Reason, j.Nodes, j.HeldGPUs = client.Pending, reason, nil, nil
 	j.Restarts, j.Work, j.Noticed = j.Restarts+1, j.Saved, false
 	j.earlier, j.Start = time.Now().Add(requeueDelay), time.Time{}
@@ -78,7 +78,7 @@ func (s *Slurm) requeue(j *job, reason string) {
 
 func (s *Slurm) start(now time.Time) {
 	line := slices.Clone(s.jobs)
-	slices.SortStableFunc(line, func(a, b *job) int { return cmp.Compare(b.Priority, a.Priority) })
+	slices.SortStableFunc(line, func(a, b *Job) int { return cmp.Compare(b.Priority, a.Priority) })
 	for _, j := range line {
 		if j.State != client.Pending || j.IsHeld() {
 			continue
@@ -96,7 +96,7 @@ func (s *Slurm) start(now time.Time) {
 	}
 }
 
-func (s *Slurm) depends(j *job) bool {
+func (s *Slurm) depends(j *Job) bool {
 	var on client.ID
 	if _, err := fmt.Sscanf(strings.TrimPrefix(j.Dependency, "afterany:"), "%d", &on); err != nil {
 		return false
@@ -105,7 +105,7 @@ func (s *Slurm) depends(j *job) bool {
 	return other.Waits() || other.Holds()
 }
 
-func (s *Slurm) run(j *job, held []client.Held, now time.Time) {
+func (s *Slurm) run(j *Job, held []client.Held, now time.Time) {
 	j.State, j.Reason, j.Start, j.since, j.Flags = client.Running, "None", now, now, nil
 	j.HeldGPUs, j.Nodes, j.GPUs = held, nil, client.GPUs{} // stale since an update
 	for t, n := range j.PerNode {
@@ -118,7 +118,7 @@ func (s *Slurm) run(j *job, held []client.Held, now time.Time) {
 	s.check()
 }
 
-func (s *Slurm) place(j *job) []client.Held {
+func (s *Slurm) place(j *Job) []client.Held {
 	free := s.free()
 	var held []client.Held
 	for i := range s.nodes {

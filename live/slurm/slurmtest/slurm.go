@@ -32,12 +32,13 @@ type Slurm struct {
 
 	mu    sync.Mutex
 	nodes []client.Node
-	jobs  []*job // by number
+	jobs  []*Job // by number
 	down  bool   // it does not answer
 	wrong []string
 }
 
-type job struct {
+// A Job is a job with its program.
+type Job struct {
 	client.Job
 	Work    float64 // remaining GPU-seconds
 	Saved   float64 // Work at the last checkpoint
@@ -79,7 +80,7 @@ func (s *Slurm) Submit(a Ask) client.ID {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	id := client.ID(len(s.jobs) + 1)
-	j := &job{Work: a.Work, Saved: a.Work, Exit: a.Exit}
+	j := &Job{Work: a.Work, Saved: a.Work, Exit: a.Exit}
 	j.Job = client.Job{
 		ID: id, Name: cmp.Or(a.Name, "job"), User: cmp.Or(a.User, "u"), Account: cmp.Or(a.Account, "ml"), Partition: cmp.Or(a.Partition, "gpu"),
 		Comment: a.Comment, State: client.Pending, Reason: "Priority", Nice: a.Nice, Requeue: !a.NoRequeue, Submit: time.Now(),
@@ -119,7 +120,7 @@ func (s *Slurm) Older(id client.ID) {
 	j.keep("JobHeldAdmin")
 }
 
-func (j *job) keep(reason string) {
+func (j *Job) keep(reason string) {
 	if j.Priority > 0 {
 		j.before = j.Priority
 	}
@@ -186,7 +187,7 @@ func (s *Slurm) SetNode(name, state string, flags ...string) {
 }
 
 // Job returns a job.
-func (s *Slurm) Job(id client.ID) job {
+func (s *Slurm) Job(id client.ID) Job {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.settle()

@@ -19,7 +19,7 @@ func (s *Slurm) Refusing(refuse func(command string) string) {
 	s.Refuse = refuse
 }
 
-func (s *Slurm) command(ctx context.Context, id client.ID, text string, do func(*job) error) error {
+func (s *Slurm) command(ctx context.Context, id client.ID, text string, do func(*Job) error) error {
 	if s.Before != nil {
 		if err := s.Before(text); err != nil {
 			return err
@@ -34,7 +34,7 @@ func (s *Slurm) command(ctx context.Context, id client.ID, text string, do func(
 	return nil
 }
 
-func (s *Slurm) write(ctx context.Context, id client.ID, text string, do func(*job) error) error {
+func (s *Slurm) write(ctx context.Context, id client.ID, text string, do func(*Job) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.answers(ctx); err != nil {
@@ -63,7 +63,7 @@ func refused(format string, args ...any) error {
 
 // Hold implements slurm.Commands.
 func (s *Slurm) Hold(ctx context.Context, id client.ID) error {
-	return s.command(ctx, id, fmt.Sprintf("hold %d", id), func(j *job) error {
+	return s.command(ctx, id, fmt.Sprintf("hold %d", id), func(j *Job) error {
 		if !j.Waits() {
 			return refused("Job is no longer pending execution for job %d", id)
 		}
@@ -74,7 +74,7 @@ func (s *Slurm) Hold(ctx context.Context, id client.ID) error {
 
 // Release implements slurm.Commands.
 func (s *Slurm) Release(ctx context.Context, id client.ID) error {
-	return s.command(ctx, id, fmt.Sprintf("release %d", id), func(j *job) error {
+	return s.command(ctx, id, fmt.Sprintf("release %d", id), func(j *Job) error {
 		if !j.Waits() {
 			return refused("Job is no longer pending execution for job %d", id)
 		}
@@ -87,7 +87,7 @@ func (s *Slurm) Release(ctx context.Context, id client.ID) error {
 
 // Requeuehold implements slurm.Commands.
 func (s *Slurm) Requeuehold(ctx context.Context, id client.ID) error {
-	return s.command(ctx, id, fmt.Sprintf("requeuehold %d", id), func(j *job) error {
+	return s.command(ctx, id, fmt.Sprintf("requeuehold %d", id), func(j *Job) error {
 		if !j.Requeue {
 			return refused("Requested operation is presently disabled for job %d", id)
 		}
@@ -102,7 +102,7 @@ func (s *Slurm) Requeuehold(ctx context.Context, id client.ID) error {
 
 // Requeue acts as scontrol requeue by somebody else.
 func (s *Slurm) Requeue(ctx context.Context, id client.ID) error {
-	return s.write(ctx, id, "", func(j *job) error {
+	return s.write(ctx, id, "", func(j *Job) error {
 		s.requeue(j, "BeginTime")
 		return nil
 	})
@@ -110,7 +110,7 @@ func (s *Slurm) Requeue(ctx context.Context, id client.ID) error {
 
 // Signal implements slurm.Commands: the program saves a checkpoint, and its script requeues itself.
 func (s *Slurm) Signal(ctx context.Context, id client.ID, name string, _ client.Target) error {
-	return s.command(ctx, id, fmt.Sprintf("signal %s %d", name, id), func(j *job) error {
+	return s.command(ctx, id, fmt.Sprintf("signal %s %d", name, id), func(j *Job) error {
 		if j.State != client.Running {
 			return refused("Job/step not running")
 		}
@@ -123,7 +123,7 @@ func (s *Slurm) Signal(ctx context.Context, id client.ID, name string, _ client.
 
 // Cancel acts as scancel by a user.
 func (s *Slurm) Cancel(ctx context.Context, id client.ID) error {
-	return s.write(ctx, id, "", func(j *job) error {
+	return s.write(ctx, id, "", func(j *Job) error {
 		s.end(j, client.Cancelled, 0)
 		return nil
 	})
@@ -135,7 +135,7 @@ func (s *Slurm) Update(ctx context.Context, id client.ID, fields ...client.Field
 	for i, f := range fields {
 		words[i] = f.Name + "=" + f.Value
 	}
-	return s.command(ctx, id, fmt.Sprintf("update %d %s", id, strings.Join(words, " ")), func(j *job) error {
+	return s.command(ctx, id, fmt.Sprintf("update %d %s", id, strings.Join(words, " ")), func(j *Job) error {
 		next := *j
 		for _, f := range fields {
 			if err := next.update(f); err != nil {
@@ -150,7 +150,7 @@ func (s *Slurm) Update(ctx context.Context, id client.ID, fields ...client.Field
 	})
 }
 
-func (j *job) update(f client.Field) error {
+func (j *Job) update(f client.Field) error {
 	number, _, _ := strings.Cut(f.Value, "-")
 	n, bad := strconv.Atoi(number)
 	if slices.Contains([]string{"NumNodes", "NumTasks", "NumCPUs", "TresPerNode", "ReqNodeList"}, f.Name) && !j.Waits() {
@@ -194,7 +194,7 @@ func (j *job) update(f client.Field) error {
 }
 
 // tres sets the GPUs per node. Slurm refuses to add or remove the type.
-func (j *job) tres(text string) error {
+func (j *Job) tres(text string) error {
 	g, err := client.ParseGPUs(text)
 	if err == nil && !slices.Equal(g.Types(), j.PerNode.Types()) {
 		return refused("Invalid GRES specification (with and without type identification) for job %d", j.ID)

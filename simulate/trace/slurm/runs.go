@@ -124,7 +124,7 @@ type place struct {
 // repeated returns, by job, the places of all runs that share a job with another run, and of some that do not: those
 // whose hash another job has.
 func (l *runs) repeated() []place {
-	if !l.keysRepeat && !(l.parted && l.numbersRepeat) {
+	if !l.keysRepeat && (!l.parted || !l.numbersRepeat) {
 		return nil
 	}
 	shift := 64 - bits.Len32(4*l.count) // 4 to 8 hashes per run

@@ -48,7 +48,7 @@ func TestRuns(t *testing.T) {
 func drawRun(t *rapid.T, parted bool) run {
 	small := rapid.OneOf(rapid.Uint32Range(0, 3), rapid.Uint32())
 	r := run{
-		id:     key{number: uint64(rapid.OneOf(rapid.Uint64Range(1, 40), rapid.Uint64()).Draw(t, "number")), cluster: uint16(rapid.IntRange(0, 2).Draw(t, "cluster"))},
+		id:     key{number: rapid.OneOf(rapid.Uint64Range(1, 40), rapid.Uint64()).Draw(t, "number"), cluster: uint16(rapid.IntRange(0, 2).Draw(t, "cluster"))},
 		submit: small.Draw(t, "submit"), eligible: small.Draw(t, "eligible"), start: small.Draw(t, "start"), elapsed: small.Draw(t, "elapsed"),
 		limit: small.Draw(t, "limit"), priority: small.Draw(t, "priority"), owner: small.Draw(t, "owner"), ask: small.Draw(t, "ask"),
 		state: small.Draw(t, "state"), line: small.Draw(t, "line"), name: rapid.Uint32Range(0, 2).Draw(t, "name"),
