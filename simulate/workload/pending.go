@@ -78,6 +78,7 @@ type likeness struct {
 	mixed                          float64
 	resizes, noCheckpoint, timed   bool
 	types                          list[cluster.GPUType]
+	parts                          list[job.Part]
 	cpus                           float64
 	memory                         int64
 	input                          job.Input
@@ -128,7 +129,7 @@ func likenessOf(a *Arrival) likeness {
 		perReplica: place(s.GPUsPerReplica), equivalents: place(s.Equivalents), local: place(s.Batch.LocalMax),
 		micro: s.MicroBatches, worker: s.WorkerGPUs, mixed: s.MixedSpeed,
 		resizes: s.Resizes, noCheckpoint: s.NoCheckpoint, timed: s.Timed,
-		types: listOf(s.GPUTypes), cpus: s.CPUs, memory: s.Memory, input: s.Input, adaptivity: s.Adaptivity,
+		types: listOf(s.GPUTypes), parts: listOf(s.Parts), cpus: s.CPUs, memory: s.Memory, input: s.Input, adaptivity: s.Adaptivity,
 		batchInit: s.Batch.Init, batchMax: s.Batch.Max, batchMin: s.Batch.LocalMin,
 		mode: s.Schedule.Mode, epochs: s.Schedule.Epochs, sizes: listOf(s.Schedule.Sizes), regimes: listOf(s.Schedule.Regimes),
 		goal: s.Goal, latency: s.Latency, restart: s.RestartOverhead, nonPreemptive: s.NonPreemptive, reservation: s.Reservation,

@@ -17,7 +17,7 @@ import (
 func full() workload.Arrival {
 	return workload.Arrival{Spec: job.Spec{
 		GPUsPerReplica: map[cluster.GPUType]int{"a": 1}, Equivalents: map[cluster.GPUType]int{"a": 2},
-		GPUTypes: []cluster.GPUType{"a", "b"}, Batch: job.BatchLimits{LocalMax: map[cluster.GPUType]int{"a": 3}},
+		GPUTypes: []cluster.GPUType{"a", "b"}, Parts: []job.Part{{GPUs: 1, Nodes: []cluster.NodeID{"n"}}}, Batch: job.BatchLimits{LocalMax: map[cluster.GPUType]int{"a": 3}},
 		Schedule: job.BatchSchedule{Sizes: []int{1, 2}, Regimes: []job.Regime{{}}},
 	}}
 }
