@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,10 +16,29 @@ import (
 // is not empty. A live page shows a change at its next look only.
 type Question struct{ Name, Click, At, Want string }
 
-// Answers fails the test for each question that the page does not answer in Chromium, and for each in Firefox. url has
-// the token of the page.
-func Answers(t *testing.T, url string, questions ...Question) {
+// onCall are the questions of a person on call that every page answers (docs/guide/on-call.md).
+var onCall = []string{
+	"is the cluster full?", "why does a job wait?", "for how long does it wait?", "when does it start?", "what would help?",
+	"what holds the GPUs?", "which job failed, and why?", "what did it print?", "does a job leave its GPUs idle?", "does the scheduler answer?",
+}
+
+// A Server serves a page at URL, which has the token of the page, until the context of Serve ends.
+type Server interface {
+	URL() string
+	Serve(ctx context.Context) error
+}
+
+// Answers serves a page until the test ends. It fails the test for each question that the page does not answer in
+// Chromium, for each in Firefox, and for each of the ten questions of a person on call that is missing.
+func Answers(t *testing.T, page Server, questions ...Question) {
 	t.Helper()
+	for _, name := range onCall {
+		if !slices.ContainsFunc(questions, func(q Question) bool { return q.Name == name }) {
+			t.Errorf("the page is not asked: %s", name)
+		}
+	}
+	go func() { _ = page.Serve(t.Context()) }()
+	url := page.URL()
 	inEach(t, func(t *testing.T, v viewer) {
 		for _, failure := range unanswered(v, url, questions) {
 			t.Error(failure)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/live/page"
-	"github.com/oxgang/oxgang/live/page/pagetest"
 )
 
 // The page of a real scheduler answers what somebody on call asks: see docs/guide/on-call.md. One machine has no closed node, and here only one user.
@@ -36,7 +35,11 @@ func TestBrowser_answers_on_call(t *testing.T) {
 		return err == nil && len(now.Nodes[0].Use) == 2 && now.Nodes[0].Use[0].Job != "" && now.Nodes[0].Use[1].Job != ""
 	})
 	source := page.NewMachine(s.Client, JournalFolder(o.Dir))
-	pagetest.Answers(t, source,
+	served, err := page.Listen(source, "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser.Answers(t, served,
 		browser.Question{Name: "is the cluster full?", At: "#sentence", Want: "All 2 GPUs are held and 1 job waits"},
 		browser.Question{Name: "why does a job wait?", At: "#waiting", Want: "no GPU is free"},
 		browser.Question{Name: "for how long does it wait?", At: "#waiting", Want: " s)"},

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/oxgang/oxgang/internal/browser"
-	"github.com/oxgang/oxgang/live/page/pagetest"
+	"github.com/oxgang/oxgang/live/page"
 )
 
 // The page of a journal answers what somebody on call asks of a moment: see docs/guide/on-call.md. A journal has neither output nor measured GPUs,
@@ -17,7 +17,11 @@ func TestBrowser_answers_on_call(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer done()
-	pagetest.Answers(t, source,
+	served, err := page.Listen(source, "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser.Answers(t, served,
 		browser.Question{Name: "is the cluster full?", At: "#sentence", Want: "24 of 32 GPUs are held and 31 jobs wait"},
 		browser.Question{Name: "why does a job wait?", At: "#waiting", Want: "fifo starts it only with all 12 GPUs"},
 		browser.Question{Name: "for how long does it wait?", At: "#waiting", Want: " min"},

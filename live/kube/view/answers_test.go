@@ -11,7 +11,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/live/gpuuse"
-	"github.com/oxgang/oxgang/live/page/pagetest"
+	"github.com/oxgang/oxgang/live/page"
 )
 
 // The page of a Kubernetes cluster answers what somebody on call asks: see docs/guide/on-call.md.
@@ -31,7 +31,11 @@ func TestBrowser_answers_on_call(t *testing.T) {
 	go meter.Follow(t.Context(), func() { measured <- struct{}{} })
 	<-measured
 	p.MeasureBy(meter)
-	pagetest.Answers(t, p,
+	served, err := page.Listen(p, "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser.Answers(t, served,
 		browser.Question{Name: "is the cluster full?", At: "#sentence", Want: "7 of 12 GPUs are held and 2 jobs wait"},
 		browser.Question{Name: "why does a job wait?", At: "#waiting", Want: "others gain 1.04 times as much"},
 		browser.Question{Name: "for how long does it wait?", At: "#waiting", Want: " h)"},

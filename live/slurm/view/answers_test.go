@@ -8,7 +8,7 @@ import (
 
 	"github.com/oxgang/oxgang/internal/browser"
 	"github.com/oxgang/oxgang/live/gpuuse"
-	"github.com/oxgang/oxgang/live/page/pagetest"
+	"github.com/oxgang/oxgang/live/page"
 	"github.com/oxgang/oxgang/live/slurm/client"
 )
 
@@ -31,7 +31,11 @@ func TestBrowser_answers_on_call(t *testing.T) {
 	if err := w.Look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	pagetest.Answers(t, w,
+	served, err := page.Listen(w, "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser.Answers(t, served,
 		browser.Question{Name: "is the cluster full?", At: "#sentence", Want: "24 of 36 GPUs are held and 7 jobs wait"},
 		browser.Question{Name: "why does a job wait?", At: "#waiting", Want: "its user holds as many GPUs as the QOS allows"},
 		browser.Question{Name: "for how long does it wait?", At: "#waiting", Want: " h)"},
