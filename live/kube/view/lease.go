@@ -15,8 +15,8 @@ type lease struct {
 	} `json:"spec"`
 }
 
-// longestSilence is the age of the lease above which the scheduler does not answer. The renewal that another scheduler
-// takes over after is 8 s old; the rest is for clocks that differ.
+// longestSilence is the time without a renewal after which the scheduler counts as dead. Another scheduler takes over
+// after 8 s; the rest allows for clocks that differ.
 const longestSilence = time.Minute
 
 // listen sets at.Silent. A cluster without the lease, because leader election is off, leaves it unknown.
