@@ -107,12 +107,12 @@ type Rememberer interface {
 	memory.Rememberer
 }
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that d keeps between rounds.
 func (d *Decision) Remember(m *memory.Codec) {
 	m.Fields(&d.Allocation, &d.Placement, &d.Batch, &d.Why)
 }
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that r keeps between rounds.
 func (r *Reason) Remember(m *memory.Codec) {
 	m.Fields((*uint8)(&r.Kind), &r.Config, &r.Value, &r.Limit)
 }

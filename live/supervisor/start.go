@@ -27,7 +27,7 @@ const (
 const patience = 30 * time.Second
 
 // Start starts the workers of a job under a supervisor, which has its own session and outlives this process. It creates
-// the directory dir for the supervisor's files. exe is the command that runs Main, without the directory. Start returns
+// the directory dir for the supervisor's files. The supervisor is the command exe with dir as its last argument; it calls Main. Start returns
 // when the supervisor has its lock and has recorded its start, or ErrBegun if this start of the job has begun before.
 func Start(exe []string, dir string, l *Launch) error {
 	err := l.Validate()

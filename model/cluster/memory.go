@@ -2,28 +2,28 @@ package cluster
 
 import "github.com/oxgang/oxgang/internal/memory"
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that c keeps between rounds.
 func (c *Configuration) Remember(m *memory.Codec) {
 	m.Fields(&c.Nodes, &c.GPUs, (*string)(&c.GPUType))
 }
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that a keeps between rounds.
 func (a *Allocation) Remember(m *memory.Codec) {
 	m.Fields(&a.Configuration, &a.Also, &a.CPUs, &a.Memory)
 }
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that r keeps between rounds.
 func (r *Resources) Remember(m *memory.Codec) { m.Fields(&r.GPUs, &r.CPUs, &r.Memory) }
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that p keeps between rounds.
 func (p *Placement) Remember(m *memory.Codec) {
 	memory.Slice(m, (*[]Share)(p), (*Share).Remember)
 }
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that s keeps between rounds.
 func (s *Share) Remember(m *memory.Codec) { m.Fields((*string)(&s.Node), &s.Resources) }
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that n keeps between rounds.
 func (n *Node) Remember(m *memory.Codec) {
 	m.Fields((*string)(&n.ID), (*string)(&n.GPUType), &n.GPUMemory, &n.Capacity, (*string)(&n.Group), (*uint8)(&n.Tenure), (*float64)(&n.Price),
 		&n.Interruptions, &n.Power, &n.Rack, &n.NVLinkDomain)
@@ -42,17 +42,17 @@ func (c *Cluster) Remember(m *memory.Codec) {
 	}
 }
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that o keeps between rounds.
 func (o *Offer) Remember(m *memory.Codec) {
 	m.Fields((*string)(&o.Group), &o.Node, &o.Most)
 }
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that r keeps between rounds.
 func (r *Rental) Remember(m *memory.Codec) {
 	m.Fields(&r.Offer, &r.Ready, &r.Starting, &r.Leaving, &r.Refused)
 }
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that l keeps between rounds.
 func (l *Loan) Remember(m *memory.Codec) {
 	m.Fields((*string)(&l.Group), &l.Node, &l.Nodes, &l.Lent, &l.Spare, &l.Reclaim, &l.By, &l.Load, &l.Expected, &l.Every)
 }

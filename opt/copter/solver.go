@@ -270,7 +270,7 @@ func (o Options) Validate() error {
 	return errors.Join(errs...)
 }
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that s keeps between rounds.
 func (s *Solver) Remember(m *memory.Codec) {
 	h := &s.shape
 	m.Fields(&s.known, &s.x, &s.colStamp, &s.y, &s.theta, &s.all, &h.kind, &h.stamp, &h.index, &h.rows, &h.blocks, &h.loose, &h.size)

@@ -19,8 +19,8 @@ type integral struct {
 	problem mmkp.Problem
 }
 
-// Integral makes engines that solve the program of each round from scratch with solve, an exact knapsack solver. Since
-// solve has no dual prices, the prices of their solutions are computed by the engine "price".
+// Integral returns a Maker of engines that call solve, an exact knapsack solver, in each round, and remember nothing. An
+// exact solver has no dual prices: the engine "price" computes them for the same round.
 func Integral(solve Knapsack) Maker {
 	return priced(func(capacity []float64, _ Options) (Engine, error) {
 		b, err := newBook(capacity)

@@ -211,7 +211,7 @@ func (k *packing) undo(first int) {
 	k.log = k.log[:first]
 }
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that s keeps between rounds.
 func (s *Schedule) Remember(m *memory.Codec) {
 	memory.Slice(m, &s.Runs, func(r *Run, m *memory.Codec) { m.Fields(&r.Mode, &r.Rounds) })
 	m.Fields(&s.Value, &s.Bound, &s.Prices, &s.Solves, &s.Interrupted)

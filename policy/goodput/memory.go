@@ -9,7 +9,7 @@ import (
 	"github.com/oxgang/oxgang/policy"
 )
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that p keeps between rounds.
 func (p *Program) Remember(m *memory.Codec) {
 	memory.Once(m, &p.cluster, (*cluster.Cluster).Remember)
 	if p.cluster == nil {

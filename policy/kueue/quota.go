@@ -88,7 +88,7 @@ func (l *ledger) most(q, k int) int {
 	return min(limit, n+f.guaranteed())
 }
 
-// Remember implements policy.Rememberer.
+// Remember lets m save or restore the state that p keeps between rounds.
 func (p *Policy) Remember(m *memory.Codec) {
 	m.Fields(&p.next)
 	memory.Map(m, &p.admitted, func(a *admission, m *memory.Codec) { m.Fields(&a.flavor, &a.number) })

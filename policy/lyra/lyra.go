@@ -149,7 +149,7 @@ func (p *Policy) keep(r *demands) {
 	}
 }
 
-// Remember implements policy.Rememberer. Caches are not stored.
+// Remember lets m save or restore the state that p keeps between rounds, without caches.
 func (p *Policy) Remember(m *memory.Codec) {
 	memory.Map(m, &p.bases, func(b *base, m *memory.Codec) { m.Fields(&b.on, &b.seen) })
 }

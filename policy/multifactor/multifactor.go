@@ -200,7 +200,7 @@ func (r *round) fits(at *place) bool {
 	return slices.ContainsFunc(at.wants, func(w want) bool { return !r.closed[w.t] && r.nodes.mayFit(&w) })
 }
 
-// Remember implements policy.Rememberer.
+// Remember lets m save or restore the state that p keeps between rounds.
 func (p *Policy) Remember(m *memory.Codec) {
 	m.Fields(&p.filled, &p.lasts, &p.used.total, &p.used.at, &p.nodes)
 	memory.Map(m, &p.used.of, memory.Float)

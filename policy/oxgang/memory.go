@@ -5,7 +5,7 @@ import (
 	"github.com/oxgang/oxgang/model/cluster"
 )
 
-// Remember implements policy.Rememberer.
+// Remember lets m save or restore the state that p keeps between rounds.
 func (p *Policy) Remember(m *memory.Codec) {
 	m.Fields(p.program, &p.stated, &p.influx, &p.round, &p.limit.easy, p.caps)
 	if p.renter != nil {
@@ -23,7 +23,7 @@ func (s *state) copied() *state {
 	return &c
 }
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that s keeps between rounds.
 func (s *state) Remember(m *memory.Codec) {
 	m.Fields((*string)(&s.class), &s.done, &s.left, &s.length, &s.path, &s.unsaved, &s.stated, &s.soon, &s.guessed, &s.counted, &s.contention, &s.upto,
 		&s.slack, &s.granted, &s.refused, &s.refusals, &s.until, &s.ordered, &s.claims, &s.seen)

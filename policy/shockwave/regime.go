@@ -136,7 +136,7 @@ func (p *Predictor) Regimes() []Regime { return p.regimes }
 // Present returns the index in Regimes of the regime that the job is in.
 func (p *Predictor) Present() int { return p.present }
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that p keeps between rounds.
 func (p *Predictor) Remember(m *memory.Codec) {
 	m.Fields((*uint8)(&p.rule), &p.epochs, &p.seen, &p.present, &p.stated)
 	memory.Slice(m, &p.regimes, func(r *Regime, m *memory.Codec) { m.Fields(&r.BatchSize, &r.Seen, &r.Expected) })

@@ -146,7 +146,7 @@ func (o *Options) validate() error {
 	return errors.Join(append(errs, o.Solve.Validate())...)
 }
 
-// Remember implements policy.Rememberer.
+// Remember lets m save or restore the state that p keeps between rounds.
 func (p *Policy) Remember(m *memory.Codec) {
 	memory.Shared(m, &p.cluster)
 	m.Fields(&p.free, &p.failed)

@@ -89,7 +89,7 @@ func (o *Options) validate() error {
 	return err
 }
 
-// Remember implements policy.Rememberer.
+// Remember lets m save or restore the state that p keeps between rounds.
 func (p *Policy) Remember(m *memory.Codec) { m.Fields(p.program) }
 
 // restartFactor returns the factor that discounts a job's goodput in configurations for which it must restart. For

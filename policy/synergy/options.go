@@ -44,11 +44,11 @@ const (
 type Options struct {
 	Order     string    // order of the queue, one of the names of Orders; default fifo
 	Mechanism Mechanism // default Tune
-	Cells     Cells     // default AllCells
+	Cells     Cells     // which amounts of CPUs and memory a job may get, default AllCells
 	Solver    string    // solver for Tune and Opt, see opt/engine; default price
 	Rules     Rules     // default Paper
-	// Public makes the policy for Rules PublicCode. Package lab/rules sets it; nil if that package is not
-	// imported.
+	// Public returns the policy that follows the authors' public code, for Rules PublicCode. Package lab/rules sets it; it is
+	// nil if that package is not imported.
 	Public func(Options) policy.Policy
 }
 

@@ -181,7 +181,7 @@ func (p *Policy) grant(plan *policy.Plan) {
 
 func (t *tenant) demand() cluster.Resources { return t.cells[len(t.cells)-1].all(t.gpus) }
 
-// Remember implements policy.Rememberer. The queue has no state.
+// Remember lets m save or restore the state that p keeps between rounds. The queue has none.
 func (p *Policy) Remember(m *memory.Codec) {
 	memory.Once(m, &p.cluster, (*cluster.Cluster).Remember)
 	if m.Decoding() && p.cluster != nil {

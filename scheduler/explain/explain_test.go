@@ -33,7 +33,7 @@ var sentences = map[policy.Kind]string{
 	policy.Grown:            "more GPUs make it 1.75 times as fast",
 	policy.Shrunk:           "other jobs gain more from the GPUs that were taken from it",
 	policy.Moved:            "another GPU type makes it 2 times as fast",
-	policy.KeptNoRestart:    "it keeps its GPUs, because a move to 16 a100 GPUs on 2 nodes would gain less than its restart costs; the older the job, the smaller a gain that pays for a restart",
+	policy.KeptNoRestart:    "it keeps its GPUs, because a move to 16 a100 GPUs on 2 nodes would gain less than its restart costs; the gain that pays for a restart becomes smaller as the job grows older",
 	policy.AboveShare:       "more CPUs or memory than its GPUs' share make it 1.8 times as fast; it loses them when other jobs gain more from them",
 	policy.BelowShare:       "it is as fast with less than its GPUs' share of CPUs and memory; other jobs use the rest",
 	policy.PinnedRestore:    "it is starting or restoring its checkpoint, and is not interrupted; its size may change once it trains",

@@ -58,7 +58,7 @@ var templates = map[policy.Kind]template{
 	policy.Moved:       {why: moved, details: movedDetails},
 	policy.KeptNoRestart: {why: func(s *explainContext) string {
 		return "it keeps its GPUs, because a move to " + amount(s.why.Config) + " would gain less than its restart costs"
-	}, details: restartDetails, unblock: fixedText("the older the job, the smaller a gain that pays for a restart")},
+	}, details: restartDetails, unblock: fixedText("the gain that pays for a restart becomes smaller as the job grows older")},
 	policy.AboveShare: {why: faster, unblock: fixedText("it loses them when other jobs gain more from them")},
 	policy.BelowShare: {why: func(s *explainContext) string {
 		if x, _, same := apart(s.why.Value, 1); !same && s.why.Value > 1 {

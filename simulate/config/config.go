@@ -250,7 +250,7 @@ func (c *Config) Validate() error {
 	return errors.Join(append(errs, c.Jobs.validate(), c.Lender.validate(), c.Scheduler.Validate(), c.Sim.Validate())...)
 }
 
-// SettingsOf returns the settings in c for a policy that has the settings known. "sia.p=-1" sets p for policy sia, and
+// SettingsOf returns the settings in c for a policy. known are the names of all settings that the policy has. "sia.p=-1" sets p for policy sia, and
 // "p=-1" for every policy that has p. It returns an error for a missing value, and for sia.x if policy sia has no
 // setting x.
 func (c *Config) SettingsOf(policy string, known []string) (map[string]string, error) {

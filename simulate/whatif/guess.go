@@ -24,7 +24,7 @@ const (
 	whys
 )
 
-var whyNames = [whys]string{"known", "no target declared", "speed not measured yet", "it is later than the simulation reaches", "the simulation was stopped at its time limit"}
+var whyNames = [whys]string{"known", "no target declared", "speed not measured yet", "it is later than the prediction reaches", "the prediction took too long and was stopped"}
 
 func (w Why) String() string {
 	if w >= whys {

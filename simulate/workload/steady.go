@@ -21,7 +21,8 @@ func (a *Arrival) Steady() *Application {
 	return app
 }
 
-// A Steadies caches the results of Steady. The zero value is ready to use.
+// A Steadies caches the applications that the function Steady makes, one for all jobs that are alike. The zero value is
+// ready to use.
 type Steadies struct{ known map[alike]*Application }
 
 type alike struct {

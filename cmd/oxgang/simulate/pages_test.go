@@ -222,7 +222,7 @@ func TestPage_of_too_many_jobs(t *testing.T) {
 	if err := e.run(t.Context(), &text); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{" jobs are ahead of it", "\n  forecast   unknown: the simulation was stopped at its time limit\n", "\n  afterwards "} {
+	for _, want := range []string{" jobs are ahead of it", "\n  forecast   unknown: the prediction took too long and was stopped\n", "\n  afterwards "} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("no %q in\n%s", want, text.String())
 		}

@@ -45,7 +45,7 @@ Written by ` + "`go run -C internal/tools/fitcatalog .`" + `; do not edit.
 
 ` + "`profiles.Default()`" + ` has a parametric form of the measured applications, so that a simulation runs without data files. Each
 application has seven throughput parameters per GPU type (the model of Sia §2.1) and a noise curve. On this curve the logarithm of the gradient
-noise scale is linear in the logarithm of the batch size; level and slope are linear between at most nine epochs.
+noise scale is linear in the logarithm of the batch size; level and slope are known at up to nine epochs, and linear in between.
 
 The tables show the error relative to the measurement. The parametric form knows the numbers of nodes and replicas, but not how
 the replicas are spread, and real step times are not smooth. A mean error of about 10 % in step time is the best it can reach.

@@ -26,7 +26,7 @@ func (ns *Nodes) PoolOf(g cluster.Group) *inventory.Pool {
 	return &ns.Loans.pools[i]
 }
 
-// Lent reports whether the committed plan borrows node id.
+// Lent reports whether node id is on loan from its owner to the jobs of Oxgang, by the committed plan.
 func (ns *Nodes) Lent(id cluster.NodeID) bool {
 	_, lent := slices.BinarySearchFunc(ns.Table.Plan.Spec.Loans, string(id), NameOf)
 	return lent

@@ -47,7 +47,7 @@ func (s *Store) State() State {
 	return s.state
 }
 
-// NewStore returns the Store of a queue.
+// NewStore returns the Store of a queue's plans. c writes, and may read from a cache; direct reads from the API server.
 func NewStore(o *jobstate.Options, c client.Client, direct client.Reader) *Store {
 	return &Store{options: o, client: c, direct: direct, shrink: 1}
 }

@@ -32,7 +32,7 @@ func (p *Pool) Job(m *memory.Codec, j **Job) {
 	})
 }
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that v keeps between rounds.
 func (v *Version) Remember(m *memory.Codec) { m.Fields(&v.own, &v.refits, &v.noise) }
 
 // Row saves two pointers in a checkpoint, or restores them: to the job's model and to its batch limits. Pointers that
@@ -74,7 +74,7 @@ func (p *measured) Remember(m *memory.Codec) {
 	})
 }
 
-// Remember implements memory.Rememberer.
+// Remember lets m save or restore the state that cs keeps between rounds.
 func (cs *Classes) Remember(m *memory.Codec) {
 	m.Fields(cs.pool, &cs.began)
 	memory.Slice(m, &cs.list, func(c **class, m *memory.Codec) {

@@ -111,7 +111,7 @@ func wait(r *grant.Round, i int) {
 	}
 }
 
-// Remember implements policy.Rememberer.
+// Remember lets m save or restore the state that p keeps between rounds.
 func (p *Policy) Remember(m *memory.Codec) {
 	memory.Shared(m, &p.cluster)
 	m.Fields(&p.free)

@@ -93,7 +93,7 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return r.Plan(), nil
 }
 
-// Remember implements policy.Rememberer.
+// Remember lets m save or restore the state that p keeps between rounds.
 func (p *Policy) Remember(m *memory.Codec) {
 	m.Fields(&p.next, &p.round)
 	memory.Slice(m, &p.line, memory.To((*turn).Remember))

@@ -132,7 +132,7 @@ func (p *Policy) due(s *policy.Snapshot, begins bool) bool {
 	return p.fresh || s.Now.Sub(p.solved) >= p.o.Reset
 }
 
-// Remember implements policy.Rememberer.
+// Remember lets m save or restore the state that p keeps between rounds.
 func (p *Policy) Remember(m *memory.Codec) {
 	o, active := &p.outcome, len(p.active)
 	m.Fields(&p.free, &p.gpusChanged, &p.stale, &p.solved, &p.fresh, &p.planned, &p.rounds, &p.turnStart, &p.allReceived, &active)

@@ -81,13 +81,13 @@ func carry(x []int, columns int, from []int) []int {
 	return out
 }
 
-// Remember implements policy.Rememberer.
+// Remember lets m save or restore the state that p keeps between rounds.
 func (p *Policy) Remember(m *codec.Codec) {
 	codec.Map(m, &p.beliefs, codec.To((*belief).Remember))
 	codec.Pointer(m, &p.last, (*memory).Remember)
 }
 
-// Remember implements policy.Rememberer.
+// Remember lets m save or restore the state that a keeps between rounds.
 func (a *Autoscaler) Remember(m *codec.Codec) {
 	m.Fields(a.pollux, &a.started, &a.wanted, &a.size, &a.recent)
 }

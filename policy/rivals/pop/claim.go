@@ -120,7 +120,7 @@ func (p *Policy) result(part int) any {
 	return r
 }
 
-// Remember implements policy.Rememberer.
+// Remember lets m save or restore the state that p keeps between rounds.
 func (p *Policy) Remember(m *memory.Codec) {
 	memory.Once(m, &p.cluster, (*cluster.Cluster).Remember)
 	if m.Decoding() && p.cluster != nil {
