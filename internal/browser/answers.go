@@ -74,7 +74,6 @@ const patience = 5 * time.Second
 
 const ready = `body[data-ready="true"]`
 
-// unanswered describes each question without its answer.
 func unanswered(v viewer, url string, questions []Question) (failures []string) {
 	open, _, _ := strings.Cut(url, "?")
 	if err := v.open(url); err != nil {
@@ -147,7 +146,6 @@ func clicked(v viewer, selector string) (err error) {
 	return err
 }
 
-// A chromiumTab is the context of chromedp.
 type chromiumTab struct{ ctx context.Context }
 
 func openChromium(t *testing.T) viewer {

@@ -97,7 +97,6 @@ func (f *firefox) close(t *testing.T, cmd *exec.Cmd) {
 	}
 }
 
-// fields are the parameters of a command.
 type fields map[string]any
 
 // does executes a command and stores its result. Without subscriptions Firefox sends replies only.

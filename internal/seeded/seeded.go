@@ -12,7 +12,6 @@ import (
 	"strings"
 )
 
-// patches is the directory of patches for the Kubernetes scheduler.
 const patches = "live/kube/testdata/seeded"
 
 const ext = ".patch"

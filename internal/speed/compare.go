@@ -19,7 +19,6 @@ func (u usage) least(other usage) usage {
 
 type comparison struct{ before, after usage }
 
-// compare runs a job with both builds alternately.
 func compare(run func(*build) (usage, error), before, after *build, runs int, limit float64) (c comparison, err error) {
 	for range 3 {
 		for range runs {

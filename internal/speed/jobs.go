@@ -45,7 +45,6 @@ func jobs(dir string) ([]job, error) {
 	return append([]job{siaJob("philly", data, 3), siaJob("newtrace", data, 1)}, list...), nil
 }
 
-// prepare makes the input of a job, with each build its own.
 func (j *job) prepare(builds []*build) error {
 	for _, b := range builds {
 		if j.first == nil {

@@ -141,7 +141,6 @@ func (s *scanner) string() (string, error) {
 	return unescape(raw)
 }
 
-// unescape returns the text of a JSON string with escapes.
 func unescape(raw []byte) (text string, err error) {
 	if err := json.Unmarshal(raw, &text); err != nil {
 		return "", err

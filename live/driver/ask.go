@@ -14,7 +14,6 @@ import (
 
 const longestAnswer = 10 * time.Second
 
-// errBusy reports that another what-if question is being answered.
 var errBusy = errors.New("another question is being answered; ask again soon")
 
 // Ask answers a what-if question by simulating from the state after the last round, on one processor and for at most 10

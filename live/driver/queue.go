@@ -106,7 +106,6 @@ func (q *Queue) Take(deadline time.Time) scheduler.Event {
 	return next.ev
 }
 
-// until returns the time from now until deadline. It is 0 or less if deadline has passed.
 func (q *Queue) until(deadline time.Time) time.Duration { return deadline.Sub(q.Present()) }
 
 // Pass returns the time from now until deadline. If deadline has passed, it returns 0 and sets the scheduler's time to

@@ -128,10 +128,8 @@ func (m *Meter) Attach(s *status.Status, owner func(*Sample) job.ID) {
 	m.mark(s)
 }
 
-// A count is the number of GPUs of a job.
 type count struct{ held, idle, busy int }
 
-// nodes fills the use of each node, and counts the GPUs of each job.
 func (m *Meter) nodes(s *status.Status, owner func(*Sample) job.ID) map[job.ID]*count {
 	of := make(map[string][]*Sample)
 	for i := range m.samples {

@@ -87,7 +87,6 @@ func (h *history) track(at time.Time, j *status.Job) {
 
 func whole1970(t time.Time) int64 { return whole(time.Duration(since1970(t))) }
 
-// endTracks ends the tracks of jobs that are gone.
 func (h *history) endTracks(s *status.Status) {
 	present, ended := make(map[job.ID]bool, len(s.Jobs)), make(map[job.ID]*status.Job, len(s.Ended))
 	for i := range s.Jobs {

@@ -87,7 +87,6 @@ func (s *Server) handler() http.Handler {
 	return s.guard(mux)
 }
 
-// routes returns the handler of each pattern. All are behind guard.
 func (s *Server) routes() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		"GET /{$}":          serveFile("page.html", "text/html"),

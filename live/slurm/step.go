@@ -38,7 +38,6 @@ func (s *step) String() string {
 	return strings.Join(words, " ")
 }
 
-// commands are the commands that a Writer sends to Slurm.
 type commands interface {
 	// Update changes settings of a job, all in one request.
 	Update(ctx context.Context, id client.ID, fields ...client.Field) error

@@ -132,7 +132,6 @@ func (h *holder) keepOutput(output *os.File) {
 	}
 }
 
-// unread reports whether a pipe has data.
 func unread(pipe *os.File) bool {
 	n := 0
 	conn, err := pipe.SyscallConn()
@@ -164,7 +163,6 @@ type child struct {
 	responses *json.Decoder
 }
 
-// startHolder returns once the worker has started.
 func (sv *supervisor) startHolder(rank, port int, output *os.File) (pid int, c *child, err error) {
 	null, err := os.Open(os.DevNull)
 	if err != nil {

@@ -156,7 +156,6 @@ func (e *price) Remember(m *memory.Codec) {
 
 func (e *withPrices) Remember(m *memory.Codec) { m.Fields(e.chooser, e.price) }
 
-// Remember lets m save or restore the state that e keeps between rounds.
 func (e *integral) Remember(m *memory.Codec) { m.Fields(&e.book) }
 
 func (e *relaxed) Remember(m *memory.Codec) {

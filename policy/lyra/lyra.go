@@ -107,7 +107,6 @@ func (p *Policy) Plan(ctx context.Context, s *policy.Snapshot) (*policy.Plan, er
 	return nil, fmt.Errorf("lyra: round %d: %w", s.Round, err)
 }
 
-// passes is the most allocations in a round.
 const passes = 3
 
 func (p *placer) plan(ctx context.Context) error {

@@ -241,11 +241,9 @@ func (c *caps) explain(s *policy.Snapshot, plan *policy.Plan) {
 	}
 }
 
-// Remember lets m save or restore the state that c keeps between rounds.
 func (c *caps) Remember(m *memory.Codec) {
 	m.Fields(&c.used, &c.at, &c.length)
 	memory.Map(m, &c.jobs, memory.To((*cappedJob).Remember))
 }
 
-// Remember lets m save or restore the state that a keeps between rounds.
 func (a *cappedJob) Remember(m *memory.Codec) { m.Fields(&a.caps, &a.served, &a.gpus) }

@@ -23,7 +23,6 @@ func (s *state) copied() *state {
 	return &c
 }
 
-// Remember lets m save or restore the state that s keeps between rounds.
 func (s *state) Remember(m *memory.Codec) {
 	m.Fields((*string)(&s.class), &s.done, &s.left, &s.length, &s.path, &s.unsaved, &s.stated, &s.soon, &s.guessed, &s.counted, &s.contention, &s.upto,
 		&s.slack, &s.granted, &s.refused, &s.refusals, &s.until, &s.ordered, &s.claims, &s.seen)

@@ -105,7 +105,6 @@ func (p *Policy) share(ctx context.Context, s *policy.Snapshot) (*policy.Plan, e
 	return plan, nil
 }
 
-// leave returns the nodes to give back, and a plan with the numbers of nodes to rent.
 func (p *Policy) leave(ctx context.Context, s *policy.Snapshot) (sized *policy.Plan, back []cluster.NodeID, err error) {
 	if back, err = reclaim.Back(s, reclaim.DefaultOptions()); err != nil {
 		return nil, nil, err

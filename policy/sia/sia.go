@@ -78,7 +78,6 @@ func (o *Options) PublicCode() {
 	o.FreeYoung = true
 }
 
-// solvers returns the names that Options.Solver accepts.
 func solvers() []string { return engine.Names() }
 
 func (o *Options) validate() error {

@@ -59,7 +59,6 @@ func DefaultOptions() Options {
 
 func mechanisms() []Mechanism { return []Mechanism{Proportional, Greedy, Tune, Opt} }
 
-// solvers returns the names that Options.Solver accepts.
 func solvers() []string { return engine.Names() }
 
 func (o *Options) validate() error {

@@ -64,7 +64,6 @@ type Range struct {
 	Phase    Phase
 }
 
-// recent is the largest value of Range.Of.
 const recent = 200
 
 const leastHeld = 0.7

@@ -218,7 +218,6 @@ func (s *explainContext) scheduler() string { return cmp.Or(s.policy, "its polic
 
 func secs(x float64) string { return span(time.Duration(x * float64(time.Second))) }
 
-// capOf returns the name of a cap with its month, and the start of the month.
 func capOf(s *explainContext) (name string, month time.Time) {
 	text := string(s.why.Config.GPUType)
 	at := strings.LastIndex(text, " in ")

@@ -66,7 +66,6 @@ type Sum struct {
 	Lost   GPUTime // work that other jobs have to repeat because they were stopped for this one; not part of Time
 }
 
-// add adds u to s.
 func (s *Sum) add(u *Sum) {
 	s.Time, s.Priced = s.Time.Plus(u.Time), s.Priced.Plus(u.Priced)
 	s.Paid += u.Paid

@@ -20,7 +20,6 @@ type Key struct {
 	set  func(*Config, string) error
 }
 
-// variable returns the name of the environment variable that sets the key.
 func (k Key) variable() string {
 	return "OXGANG_" + strings.ToUpper(strings.NewReplacer(".", "_", "-", "_").Replace(k.Name))
 }

@@ -43,7 +43,6 @@ func Kinds() []Mix {
 	}
 }
 
-// tasks are the models of the paper, by task (Table 4).
 var tasks = [3][]string{
 	{"alexnet", "res18", "res50", "mobilenet", "shufflenet"},
 	{"gnmt", "transformer", "lstm"},

@@ -31,7 +31,7 @@ type alike struct {
 }
 
 // Of returns Arrival.Steady for a job with this specification and loss. Calls with equal arguments get the same
-// pointer. The field Mixed is nil unless the job is Heterogeneous.
+// pointer, except for Heterogeneous jobs and jobs with Equivalents. The field Mixed is nil unless the job is Heterogeneous.
 func (s *Steadies) Of(spec *job.Spec, loss float64) *Application {
 	if spec.Equivalents != nil || spec.Adaptivity.Has(job.Heterogeneous) {
 		return (&Arrival{Spec: *spec, ScalingLoss: loss}).Steady()

@@ -31,7 +31,6 @@ func (m *screen) View() tea.View {
 	return v
 }
 
-// text has exactly the lines of the screen.
 func (m *screen) text() string {
 	lines := m.head()
 	if j := m.now.Job(m.chosen); m.open && j != nil {

@@ -1,2 +1,3 @@
-// Package simulate has the commands of oxgang that simulate, plan spending, explain, replay and report.
+// Package simulate has the commands of oxgang that simulate, plan spending, explain, replay and report, and the page of
+// a journal.
 package simulate

@@ -57,7 +57,6 @@ type jobGenerator struct {
 	begun   bool
 }
 
-// newGenerator returns a Generator. All jobs of its first round are new.
 func newGenerator(spec Spec) (*jobGenerator, error) {
 	if err := spec.validate(); err != nil {
 		return nil, fmt.Errorf("rounds: %w", err)

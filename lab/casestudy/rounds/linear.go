@@ -118,7 +118,6 @@ func (f *linearProgram) weights(id job, x []float64, dst []weight) []weight {
 	return dst
 }
 
-// apply applies the changes e of one round of generator g to an engine.
 func apply(to roundEngine, g *jobGenerator, e edits) error {
 	for _, id := range e.Left {
 		if err := to.Remove(id); err != nil {

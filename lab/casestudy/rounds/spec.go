@@ -104,7 +104,6 @@ func (s *Spec) nodes(k int) int {
 	return s.gpus / s.types / s.perNode(k)
 }
 
-// A Config is a number of GPUs of one type.
 type config struct{ Type, GPUs int }
 
 // configs returns powers of two within a node, then whole nodes. Source: Sia §3.3.3.

@@ -45,7 +45,6 @@ func (a assignment) Movements(next assignment) int {
 	return n
 }
 
-// serverLoads returns the load of each server.
 func (in *Instance) serverLoads(a assignment) []float64 {
 	loads := make([]float64, in.servers())
 	for j, shares := range a {
@@ -56,7 +55,6 @@ func (in *Instance) serverLoads(a assignment) []float64 {
 	return loads
 }
 
-// serverMemory returns the memory used on each server.
 func (in *Instance) serverMemory(a assignment) []float64 {
 	used := make([]float64, in.servers())
 	for j, shares := range a {

@@ -6,7 +6,6 @@ import (
 	"github.com/oxgang/oxgang/opt/lp"
 )
 
-// errInfeasible is returned if every assignment exceeds a limit of load or memory.
 var errInfeasible = errors.New("no assignment keeps load and memory within their limits")
 
 // relaxation is the program in R alone. The column of shard j and server i is j N + i; rows are scaled to about 1.

@@ -5,7 +5,6 @@ import (
 	"slices"
 )
 
-// shimStats count what Shim changed.
 type shimStats struct {
 	Dropped int // removed from servers short of memory
 	Evicted int // last replicas moved elsewhere

@@ -87,8 +87,8 @@ func (b band) ok() bool { return b.From >= 0 && b.To >= b.From && b.To > 0 && !m
 
 func (b band) draw(r *rand.Rand) float64 { return b.From + (b.To-b.From)*r.Float64() }
 
-// Demands draws a volume for every ordered pair of connected nodes. It returns the demands above 0, sorted by source,
-// then target. If there are none, it returns an error.
+// Demands returns the demands above 0 between connected nodes, sorted by source, then target, and scaled to d.Load. It
+// returns an error for invalid settings, or if there are none.
 func (d *Traffic) Demands(t *Topology) ([]Demand, error) {
 	if err := d.Validate(); err != nil {
 		return nil, err

@@ -9,7 +9,6 @@ type Instance struct {
 	demands  []Demand // in the order of Paths
 }
 
-// loads returns the flow over each link.
 func (in *Instance) loads(flow []float64) []float64 {
 	load := make([]float64, len(in.topology.links))
 	for p, x := range flow {

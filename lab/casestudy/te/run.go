@@ -42,7 +42,6 @@ type Round struct {
 // Gap returns (Bound − Flow) / Bound.
 func (r *Round) Gap() float64 { return max(0, 1-r.Flow/r.bound) }
 
-// toppedGap returns (bound − toppedUp) / bound.
 func (r *Round) toppedGap() float64 { return max(0, 1-r.toppedUp/r.bound) }
 
 // A Method is an Allocator with a name.

@@ -44,7 +44,6 @@ func (t *Topology) validate() error {
 	return errors.Join(errs...)
 }
 
-// capacity returns the sum of the links' capacities.
 func (t *Topology) capacity() float64 {
 	sum := 0.0
 	for _, l := range t.links {

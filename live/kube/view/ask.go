@@ -14,7 +14,6 @@ import (
 	"github.com/oxgang/oxgang/simulate/whatif"
 )
 
-// errUnanswered is returned if the scheduler does not answer in time.
 var errUnanswered = errors.New("the scheduler did not answer")
 
 const (

@@ -14,7 +14,6 @@ const clockFile = "clock.json"
 // drift is how far the machine's clock may differ from the time since boot before it counts as set.
 const drift = time.Minute
 
-// A clock is a reading of a machine's clocks.
 type clock struct {
 	Boot  string        `json:"boot"` // identifies the boot of the machine
 	Up    time.Duration `json:"up"`   // time since boot, including suspension

@@ -124,7 +124,6 @@ func Digest(token string) string {
 	return coding.EncodeToString(sum[:])
 }
 
-// checkDigest returns an error for text that Digest cannot have returned.
 func checkDigest(text string) error {
 	if sum, err := coding.DecodeString(text); err != nil || len(sum) != sha256.Size {
 		return fmt.Errorf("want %d characters of base64url, the SHA-256 of a token", coding.EncodedLen(sha256.Size))

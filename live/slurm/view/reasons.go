@@ -5,7 +5,6 @@ import "strings"
 // A meaning explains one of Slurm's reason codes: why a job waits, and what would end the wait.
 type meaning struct{ Code, Why, Unblock string }
 
-// unknown is the meaning of a reason code that is not in Meanings.
 var unknown = meaning{"", "Oxgang does not know this reason code", "see \"JOB REASON CODES\" of man squeue"}
 
 // meanings explain reason codes. A code that ends in * matches all codes with this prefix.

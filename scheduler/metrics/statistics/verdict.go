@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler/metrics"
 )
 
-// level is the confidence level of intervals.
 const level = Share
 
 // JCT is the name of the measure by which policies are ordered: mean job completion time in hours.

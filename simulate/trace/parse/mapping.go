@@ -42,7 +42,6 @@ var (
 	durations = []string{"s", "ms", "min", "h", "clock"}
 )
 
-// mappingFields are the fields, in the order of the documentation.
 var mappingFields = []mappingField{
 	{"id", "name of the job; rows are numbered without it", nil, []string{"id", "jobid", "idjob", "job", "jobnr", "jobnumber", "uid", "uuid"}},
 	{"name", "name that the user chose", nil, []string{"name", "jobname", "title"}},

@@ -142,7 +142,6 @@ func (d *devices) unhealthy() string {
 	return " " + strings.Join(strings.Fields(string(data)), " ") + " "
 }
 
-// list returns all devices.
 func (d *devices) list(sick string) []*plugin.Device {
 	var all []*plugin.Device
 	for i := range d.count {
