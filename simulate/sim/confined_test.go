@@ -200,10 +200,12 @@ func TestConfined_jobs_start_on_their_nodes(t *testing.T) {
 
 // Every policy and placer keeps jobs on the nodes that they may use.
 func TestConfined_under_every_policy(t *testing.T) {
+	genes := map[string]string{"population": "8", "generations": "4"}
+	small := map[string]map[string]string{"pollux": genes, "pollux-autoscale": genes} // else minutes
 	for _, e := range registry.Policies() {
 		t.Run(e.Name, func(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
-				p, err := registry.New(e.Name, nil)
+				p, err := registry.New(e.Name, small[e.Name])
 				if err != nil {
 					t.Fatal(err)
 				}
