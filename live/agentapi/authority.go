@@ -102,7 +102,6 @@ func (a *Authorities) signer(now time.Time, o *CertificateOptions) *authority {
 // CertificatesKey is the ConfigMap key of the trusted certificates.
 const CertificatesKey = "ca.crt"
 
-// trusted returns the certificates that workers trust, as PEM.
 func (a *Authorities) trusted() []byte {
 	var b bytes.Buffer
 	for _, x := range a.all {

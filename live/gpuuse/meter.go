@@ -167,7 +167,6 @@ func Host(name string) string {
 	return strings.ToLower(name)
 }
 
-// slotJob returns the first job in the slots of a GPU of a machine, or "".
 func slotJob(n *status.Node, uuid string) job.ID {
 	for i := range n.Slots {
 		if n.Slots[i].Visible == uuid && n.Slots[i].Job != "" {

@@ -111,7 +111,6 @@ func (f *setFinder) of(nodes []cluster.NodeID) []int {
 	return all
 }
 
-// bitsets returns a set of node indexes for each GPU type.
 func bitsets(c *cluster.Cluster, nodes []cluster.NodeID) [][]uint64 {
 	all := make([][]uint64, len(c.Types()))
 	for t := range all {

@@ -9,7 +9,6 @@ import (
 	"github.com/oxgang/oxgang/scheduler"
 )
 
-// toyStart is the time from an order to the arrival of the node.
 const toyStart = 90 * time.Second
 
 type toyNodes struct {

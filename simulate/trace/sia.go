@@ -24,7 +24,6 @@ var siaTable = parse.Table{
 	Arrival:  siaArrival,
 }
 
-// siaCategories are the values of column "category" (Sia §3.3.4).
 var siaCategories = []struct {
 	name       string
 	adaptivity job.Adaptivity

@@ -147,7 +147,6 @@ func (in *Instance) shards() int { return len(in.loads) }
 
 func (in *Instance) servers() int { return len(in.memory) }
 
-// mean returns 𝓛, the mean load of a server.
 func (in *Instance) mean() float64 {
 	total := 0.0
 	for _, l := range in.loads {

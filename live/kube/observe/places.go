@@ -74,7 +74,6 @@ func (ob *Observer) nodesFor(s *Observation, r *jobadapter.Role, before map[stri
 	return nodes
 }
 
-// wholeTypes reports whether nodes has all nodes of a GPU type or none.
 func wholeTypes(s *Observation, nodes []cluster.NodeID) bool {
 	with, without := make(map[cluster.GPUType]bool), make(map[cluster.GPUType]bool)
 	for i := range s.Whole {
