@@ -11,8 +11,8 @@ import (
 
 // Conventions is a sentence that explains how GPU-hours and utilisation are counted.
 const Conventions = `GPU-hours are held GPU time plus profiling, including the rest of the round in which a job
-ends. Utilisation is held over available GPU time. It includes restarts and the rest of
-such rounds, but not profiling.`
+ends. Utilisation is held GPU time divided by available GPU time. It includes restarts and
+the rest of such rounds, but not profiling.`
 
 type column struct {
 	key      string // in JSON, YAML and CSV

@@ -39,12 +39,13 @@ func reproduceCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "reproduce [PAPER | EXPERIMENT...]",
 		Short: "Run experiments of papers, and compare with the published numbers",
-		Long: `Run experiments of papers, and compare with the published numbers. The exit status is 1 if a
-figure is outside the band of the published one. Experiments oxgang/... have targets instead.
+		Long: `Run experiments of papers, and compare with the published numbers. The exit status is 1 if a number
+is outside the band around the published number. Experiments oxgang/... have targets instead.
 An interrupted command continues where it stopped when you repeat it.
 
-Without arguments, list the tables and figures of the papers: which experiments reproduce them, the
-processor time (quick: run by --quick), and how many figures are outside, in the stored runs.`,
+Without arguments, list the tables and figures of the papers: the experiments that reproduce them,
+their processor time ("quick" if --quick runs them), and how many numbers of the stored runs are
+outside their bands.`,
 		Example: `  oxgang lab reproduce sia/table-3.3
   oxgang lab reproduce lyra 'sia/fig-*'
   oxgang lab reproduce --quick`,

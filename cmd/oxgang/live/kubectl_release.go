@@ -18,9 +18,10 @@ func (k *KubectlConnection) release() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "release [JOB...]",
 		Short: "Start waiting jobs of a queue that Oxgang no longer manages",
-		Long: `Remove the scheduler's changes from the pod templates of suspended jobs (marks, gate, node), and resume the jobs.
-The queue must be deleted, or in a mode other than Admit and Resize. Jobs in a Kueue queue stay with Kueue. Running jobs are not
-touched.`,
+		Long: `Remove the scheduler's changes (marks, scheduling gate, node) from the pod templates of suspended
+jobs, and resume the jobs. Name the jobs, or use --all. Their queue must be deleted, or in a mode
+other than Admit and Resize. Kueue still decides about jobs in its queues. Running jobs are not
+changed.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if every == (len(args) > 0) {
 				return cli.Misused("got %d jobs and --all=%v: name jobs, or use --all", len(args), every)

@@ -33,9 +33,9 @@ func (k *KubectlConnection) try() *cobra.Command {
 			}
 			return cli.WriteTrial(w, k.format, a)
 		})
-	cmd.Long = `Check whether a job would start now, when, and on which GPUs. Nothing is created. The scheduler answers from its own state;
-you need the role oxgang-asker in its namespace. The exit status is 0 if the job starts in the next round, 3 if it waits, and 4 if it
-can never start.`
+	cmd.Long = `Check whether a job would start now; if not, when; and on which GPUs. Nothing is created. The
+scheduler answers from its own state; you need the role oxgang-asker in its namespace. The exit
+status is 0 if the job starts in the next round, 3 if it waits, and 4 if it can never start.`
 	f := cmd.Flags()
 	f.StringVarP(&file, "filename", "f", "", "manifest with one job; - for standard input")
 	f.StringVar(&queue, "queue", "", "queue of the job (default: the queue in the manifest, or the only one)")

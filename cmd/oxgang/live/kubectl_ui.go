@@ -19,11 +19,12 @@ func (k *KubectlConnection) ui() *cobra.Command {
 	cmd := &cobra.Command{
 		SuggestFor: []string{"web", "dashboard", "page", "view"},
 		Use:        "ui", Short: "Serve a web page of the cluster's queues, jobs and GPUs", Args: cli.NoArgs,
-		Long: `Serve a live web page on loopback: running and waiting jobs, reasons, idle GPUs, and expected starts and ends. It shows
-what you may see: all namespaces or, if you may not list all pods, yours; -n names another. The command prints the page's address
-with a secret token, and serves until Ctrl-C. The page is read-only unless --allow-cancel is given: then anyone with the printed
-address can delete jobs that you may delete. With the role oxgang-asker in the scheduler's namespace, you can ask what-if questions,
-for example what would change if a job were cancelled.`,
+		Long: `Serve a live web page on loopback: running and waiting jobs, reasons, idle GPUs, and expected starts
+and ends. It shows all namespaces or, if you may not list all pods, yours; -n chooses a namespace. The
+command prints the page's address with a secret token, and serves until Ctrl-C. The page is read-only
+unless --allow-cancel is given: then anyone with the printed address can delete jobs that you may
+delete. With the role oxgang-asker in the scheduler's namespace, you can ask what-if questions, for
+example what would change if a job were cancelled.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := k.check([]string{""}); err != nil {
 				return err

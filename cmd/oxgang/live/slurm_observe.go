@@ -42,14 +42,15 @@ func observeCommandOf(o *observation) *cobra.Command {
 	cmd := &cobra.Command{
 		SuggestFor: []string{"status", "show", "queue", "squeue", "top"},
 		Use:        "observe", Short: "Show running and waiting jobs with reasons, and idle GPUs", Args: cli.NoArgs,
-		Long: `Show the running and waiting jobs of Slurm, with reasons, and the idle GPUs. It changes nothing and needs
-no more rights than squeue.
+		Long: `Show the running and waiting jobs of Slurm, with reasons, and the idle GPUs. It changes nothing and
+needs no more rights than squeue.
 
-REASON is Slurm's reason code with an explanation and what would help. ETA is the time until a running job
-ends, or until a waiting job starts by Slurm's estimate from time limits. The end of a running job comes from
-past runs of the same user, name and number of GPUs, if at least five of them took longer than its running time so far. It
-is never after its time limit. The formats json and yaml contain the whole status with the source of each ETA
-(docs/status.schema.json), csv only the jobs.`,
+REASON is Slurm's reason code with an explanation; "oxgang explain job NUMBER" also prints what would
+help. ETA of a waiting job is the time until its start, as Slurm estimates it from time limits. ETA of
+a running job is the time until its end, predicted from past runs of the same user, name and number of
+GPUs, if at least five of these took longer than the job so far. It is never after the time limit. The
+formats json and yaml contain the whole status with the source of each ETA (docs/status.schema.json),
+csv only the jobs.`,
 		Example: `  oxgang slurm observe
   oxgang slurm observe --mine --watch
   oxgang slurm observe -o json`,

@@ -23,17 +23,19 @@ func serveCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use: "serve", Short: "Order or resize the jobs of a partition that have opted in", Args: cli.NoArgs,
-		Long: `Manage the jobs of a partition that have opted in, until interrupted. At the end, release held jobs and restore
-nice values. It needs operator rights.
+		Long: `Manage the jobs of a partition that have opted in, until interrupted. At its end the command releases
+held jobs and restores nice values. It needs operator rights.
 
-In mode order, waiting jobs exchange places through their nice values, and Slurm starts them as before. Jobs
-that have not opted in are never delayed. In mode resize, elastic jobs are held, and started, stopped and
-restarted with the number of GPUs that the policy assigns. Other jobs are not touched. While the file named by
-"stop" in the configuration exists, the mode is off, and all changes are undone.
+In mode order, waiting jobs exchange places through their nice values, and Slurm starts them as
+before. Jobs that have not opted in are never delayed. In mode resize, elastic jobs are held, and
+started, stopped and restarted with the number of GPUs that the policy assigns. Other jobs are not
+changed. While the file named by "stop" in the configuration exists, the mode is off, and all changes
+are undone.
 
-A job opts in with "#SBATCH --comment=oxgang:order", or with "#SBATCH --comment=oxgang:elastic;min=2;max=16" if
-it may be restarted with another number of GPUs. With --recommend, plan one round and print what would be done
-with each of these jobs, and why, without changing anything. With --release, undo the changes of a killed serve.`,
+A job opts in with "#SBATCH --comment=oxgang:order", or, if it may be restarted with another number of
+GPUs, with "#SBATCH --comment=oxgang:elastic;min=2;max=16". With --recommend, plan one round, print
+what would be done with each of these jobs, and why, change nothing, and end. With --release, undo the
+changes of a killed serve.`,
 		Example: `  oxgang slurm serve --partition gpu --recommend
   oxgang slurm serve --partition gpu --dry-run
   oxgang slurm serve --config /etc/oxgang/slurm.yaml`,

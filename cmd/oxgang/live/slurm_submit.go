@@ -29,9 +29,10 @@ func submitCommand() *cobra.Command {
 		Long: `Submit an elastic job to Slurm, and print its number. It runs one process per GPU, like torchrun. Its
 checkpoints are in .oxgang below this directory, which all nodes must share.
 
-It waits in Slurm like any job, for its minimum number of GPUs. If "oxgang slurm serve --mode resize" manages
-its partition, its number of GPUs can change: the job gets a notice, saves a checkpoint, exits with status 75,
-and is started again. A program with the client (python: import oxgang) does all that.`,
+The job waits in Slurm like any job, for its minimum number of GPUs. If "oxgang slurm serve --mode
+resize" manages its partition, its number of GPUs can change: the program gets a notice, saves a
+checkpoint and exits with status 75, and Oxgang starts it again. A program with the client (python:
+import oxgang) answers notices so.`,
 		Example: `  oxgang slurm submit --gpus 2..16 -- python train.py
   oxgang slurm submit --gpus 1..8 --partition gpu --time 4h -- python train.py --epochs 10`,
 		Args: func(_ *cobra.Command, args []string) error {

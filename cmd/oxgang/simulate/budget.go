@@ -22,12 +22,12 @@ func PlanCommand() *cobra.Command {
 		Use:   "plan",
 		Short: "Plan GPUs for a budget, or show what each budget buys",
 		Long: `With --budget, plan the number and type of GPUs for each class of jobs and each epoch, to minimise
-the mean completion time within a budget. If the budget falls between two solutions, some jobs of a class
-use the faster one.
+the mean completion time within a budget. If the budget falls between two such plans, only some jobs
+of a class get the GPUs of the faster plan.
 
-The model ignores start times of nodes (sim.start), whole-node rents and saving of overspending.
-So the plan is also simulated, with policy boa, on reordered traces: blocks of time are exchanged.
-The range contains the mean of a further order nine times out of ten. It does not cover periods
+The model ignores start times of nodes (sim.start), that nodes are rented whole, and that overspending
+is made up for later. So the plan is also simulated with policy boa, on copies of the trace whose
+blocks of time are in another order. The printed range contains the mean of one more such copy nine times out of ten. It does not cover periods
 with more or fewer jobs. If the price list has no limit on nodes, 2 to 4 times what the budget buys
 is assumed.
 

@@ -40,14 +40,14 @@ func ExplainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		SuggestFor: []string{"describe", "why", "status"},
 		Use:        "explain [job NAME]", Short: "Explain why a job waits, why its size changed, and where its time went",
-		Long: `Explain a job from the journal of a run: its whole history, with a line for each change,
-or with --at its state at one time, the reason, and what came next.
+		Long: `Explain a job from the journal of a run: its whole history, with a line for each change. With --at,
+explain one time: the state of the job, the reason, and what came next.
 "oxgang explain job" explains a live job of this machine's scheduler or of Slurm.`,
 		Example: `  oxgang simulate --out run/
   oxgang explain --journal run/sia.oxj --job cifar10-17
   oxgang explain --journal run/sia.oxj --job cifar10-17 --at 2h
   oxgang explain job mnist-2
-  oxgang explain job --slurm 1234`,
+  oxgang explain job 1234 --slurm`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && args[0] == "job" {
 				return cli.JobArg(cmd, args)

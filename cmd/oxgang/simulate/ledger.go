@@ -57,18 +57,18 @@ func LedgerCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ledger JOURNAL...",
 		Short: "Report who used the GPUs of recorded runs, and at what cost",
-		Long: `Report, from journals of simulate --out or a live scheduler, the use of owned, lent and rented
-GPUs by queue, user, class or job, and its cost: at the prices of each round, if the policy has
-prices, and as rent. Below are changes of nodes and unused GPUs. Several journals of a restarted
-scheduler are added up, oldest first; jobs that kept running between them held their GPUs. Parts
-of a journal count once.
+		Long: `Report the use of owned, lent and rented GPUs by queue, user, class or job, from journals of simulate
+--out or of a live scheduler. The cost of the use is given as rent and, if the policy has prices, at
+the prices of each round. Lists below the table have the changes of nodes and the unused GPUs.
+Several journals of a restarted scheduler are added up, oldest first. A job that ran on while the
+scheduler restarted counts as holding its GPUs meanwhile. Time in two journals counts once.
 
 The price of a GPU is what one more would have added to the policy's objective in that round. COST
 is the sum over rounds of the prices of held GPUs, in the unit of that objective, so compare shares,
 not amounts of different policies. PRICED is the GPU time of rounds whose plan has prices.
 
-With --month, only the time in that calendar month counts. Parts of the month without records
-are printed. After a restart, a running job counts as holding its GPUs since the last record.`,
+With --month, only the time in that calendar month counts. The times of the month that no journal
+covers are listed.`,
 		Example: `  oxgang simulate --policy sia --out run/
   oxgang ledger run/sia.oxj --by user,class
   oxgang ledger run/sia.oxj --by job,type,tenure -o csv

@@ -53,8 +53,8 @@ in the recorded order only and without a range.
 The range contains the result for a further order of the same jobs nine times out of ten (blocks of
 the trace's time are exchanged). If it contains 0, the order of jobs matters more than the node.
 
-The break-even price values the time by which each job ends sooner, times its requested GPUs, at
---gpu-hour-worth. BY PRICES is the estimate from the recorded shadow prices alone, with its error.`,
+For the break-even price, the time by which each job ends sooner is multiplied by its requested GPUs
+and by --gpu-hour-worth. BY PRICES is the estimate from the recorded shadow prices alone, with its error.`,
 		Example: `  oxgang simulate --policy oxgang --out run/
   oxgang plan next-node run/oxgang.oxj`,
 		Args: cli.OneArg("JOURNAL"),

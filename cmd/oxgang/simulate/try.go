@@ -26,13 +26,15 @@ func TryCommand() *cobra.Command {
 	var f tryFlags
 	cmd := &cobra.Command{
 		Use: "try FILE", Short: "Check when a job would start, without submitting it",
-		Long: `Check whether a job would start now, when, and on which GPUs, and what would start it sooner. Nothing is submitted or
-written. FILE is a script for sbatch, a Kubernetes manifest with one job, or a JSON object such as {"gpus": 2}.
+		Long: `Check whether a job would start now; if not, when; on which GPUs; and what would start it sooner.
+Nothing is submitted or written. FILE is a script for sbatch, a Kubernetes manifest with one job, or
+a JSON object such as {"gpus": 2}.
 
-By default, the scheduler of this machine answers. If none runs, the answer follows from the last journal in the state
-directory, which may also be the directory of "oxgang slurm serve". With --journal, it follows from that journal: the
-command simulates the state at its end, or at --at, with one more job. The exit status is 0 if the job starts in the
-next round, 3 if it waits, and 4 if it can never start.`,
+By default, the scheduler of this machine answers. If none runs, the answer follows from the last
+journal in the state directory, which may also be the directory of "oxgang slurm serve". With
+--journal, it follows from that journal: the command simulates the state at its end, or at --at,
+with one more job. The exit status is 0 if the job starts in the next round, 3 if it waits, and 4 if
+it can never start.`,
 		Example: `  oxgang try train.sh
   oxgang try train.sh --state /var/lib/oxgang-slurm
   oxgang try job.yaml --journal run/sia.oxj --at 2h -o json`,
