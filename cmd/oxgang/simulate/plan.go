@@ -26,9 +26,9 @@ var planKeys = []string{
 const planAssumptions = `
 Jobs come from the trace, or are generated as for simulate. Classes are its applications; the
 rate of a class is its number of jobs over the time of the trace. Jobs run as profiled, with the
-best batch size on as few nodes as possible. Jobs with a known duration and no model are equally fast on all
-GPU types and speed up linearly if they may use more GPUs. Each start and each change of GPUs
-costs the application's restart time.
+best batch size on as few nodes as possible. Jobs with a known duration and no model are equally
+fast on all GPU types and speed up linearly if they may use more GPUs. Each start and each change
+of GPUs costs the application's restart time.
 
 A price list is a YAML file. Without one, budgets are in GPUs, that is, GPU-hours per hour.
 
