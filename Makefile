@@ -37,8 +37,8 @@ ci: ci-alone ci-compute ci-wait
 	@echo "ci: all passed"
 
 # The parts of ci: ci-alone measures times, so nothing else should run meanwhile; ci-wait mostly waits, so .ci/run runs ci-compute beside it.
-ci-alone: live browser
-ci-compute: docs types python reproduce kube-tenant
+ci-alone: live
+ci-compute: docs types python reproduce browser kube-tenant
 ci-wait: kube-quick slurm-quick
 
 BASE ?= HEAD
