@@ -21,7 +21,7 @@ import (
 var ErrFormat = errors.New("written in another format, or damaged")
 
 // Version is the version of the saved form. Raise it when a Remember method changes.
-const Version = 2
+const Version = 3
 
 // A Rememberer is an object whose state can be saved and restored. Its method Remember lists its fields.
 type Rememberer interface{ Remember(m *Codec) }

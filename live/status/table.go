@@ -217,7 +217,7 @@ func (s *Status) Warnings() []string {
 	if s.At.Sub(since) >= 12*time.Hour {
 		layout = "2 Jan 15:04"
 	}
-	return append([]string{"the scheduler has not answered since " + since.Format(layout) + "; no job starts or changes until it runs again"}, s.Attention...)
+	return append([]string{"the scheduler has not answered since " + since.Format(layout) + "; Oxgang starts and changes no job until it runs again"}, s.Attention...)
 }
 
 func (s *Status) queueLine(q *Queue) string {

@@ -125,8 +125,8 @@ type Spec struct {
 // A Part is a number of GPUs of a job that must be on certain nodes, for example the GPUs of one replicated job of a
 // JobSet. A job may stay on nodes that it already holds.
 type Part struct {
-	GPUs  int              // 0: all GPUs of the job
-	Nodes []cluster.NodeID // ascending
+	GPUs  int              `json:"gpus,omitzero"` // 0: all GPUs of the job
+	Nodes []cluster.NodeID `json:"nodes"`         // ascending
 }
 
 // MayUse reports whether some part of the job may run on a node.
@@ -193,7 +193,7 @@ func (s *Spec) Allows(c cluster.Configuration) bool {
 	return c.GPUs >= s.Min(c.GPUType) && (s.MaxGPUs == 0 || c.GPUs <= s.Most(c.GPUType))
 }
 
-// Remember lets m save or restore the state that s keeps between rounds.
+// Remember lets m save or restore s.
 func (s *Spec) Remember(m *memory.Codec) {
 	m.Fields((*string)(&s.ID), &s.Name, &s.User, &s.Queue, (*string)(&s.Class), &s.Weight, &s.Priority, &s.GPUs, &s.BatchSize, &s.MinGPUs, &s.MaxGPUs,
 		&s.MicroBatches, &s.MixedSpeed, &s.WorkerGPUs, &s.Resizes, &s.NoCheckpoint, &s.CPUs, &s.Memory, &s.Input, (*uint8)(&s.Adaptivity), &s.Batch,
@@ -207,26 +207,26 @@ func (s *Spec) Remember(m *memory.Codec) {
 	})
 }
 
-// Remember lets m save or restore the state that i keeps between rounds.
+// Remember lets m save or restore i.
 func (i *Input) Remember(m *memory.Codec) { m.Fields(&i.Working, &i.Dataset, &i.Storage) }
 
-// Remember lets m save or restore the state that l keeps between rounds.
+// Remember lets m save or restore l.
 func (l *BatchLimits) Remember(m *memory.Codec) {
 	m.Fields(&l.Init, &l.Max, &l.LocalMin)
 	memory.Map(m, &l.LocalMax, memory.Number)
 }
 
-// Remember lets m save or restore the state that b keeps between rounds.
+// Remember lets m save or restore b.
 func (b *BatchSchedule) Remember(m *memory.Codec) {
 	m.Fields((*uint8)(&b.Mode), &b.Epochs, &b.Sizes)
 	memory.Slice(m, &b.Regimes, func(r *Regime, m *memory.Codec) { m.Fields(&r.BatchSize, &r.Epochs) })
 }
 
-// Remember lets m save or restore the state that s keeps between rounds.
+// Remember lets m save or restore s.
 func (s *Status) Remember(m *memory.Codec) {
 	m.Fields((*uint8)(&s.Phase), &s.Submitted, &s.FirstStarted, &s.Finished, &s.Since, &s.Service, &s.GPUService, &s.Restarts, &s.Progress,
 		&s.Reported, &s.Epoch, &s.Batch, &s.MaxGPUs, &s.Allocation, &s.Placement)
 }
 
-// Remember lets m save or restore the state that b keeps between rounds.
+// Remember lets m save or restore b.
 func (b *BatchSize) Remember(m *memory.Codec) { m.Fields(&b.Local, &b.Accumulation) }

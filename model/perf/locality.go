@@ -120,7 +120,7 @@ func localityCost(pairs []stepPair) LocalityCost {
 	return c
 }
 
-// Remember lets m save or restore the state that l keeps between rounds.
+// Remember lets m save or restore l.
 func (l *LocalityLearner) Remember(m *memory.Codec) {
 	memory.Map(m, &l.pairs, func(all *[]stepPair, m *memory.Codec) {
 		memory.Slice(m, all, func(p *stepPair, m *memory.Codec) {

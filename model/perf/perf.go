@@ -103,23 +103,23 @@ type Observation struct {
 	Step            float64 // seconds of a pass with gradient exchange
 }
 
-// Remember lets m save or restore the state that p keeps between rounds.
+// Remember lets m save or restore p.
 func (p *Params) Remember(m *memory.Codec) {
 	m.Fields(&p.AlphaC, &p.BetaC, &p.AlphaN, &p.BetaN, &p.AlphaR, &p.BetaR, &p.Gamma)
 }
 
-// Remember lets m save or restore the state that o keeps between rounds.
+// Remember lets m save or restore o.
 func (o *Observation) Remember(m *memory.Codec) {
 	m.Fields(&o.Nodes, &o.Replicas, &o.Local, &o.Compute, &o.Step)
 }
 
-// Remember lets m save or restore the state that s keeps between rounds.
+// Remember lets m save or restore s.
 func (s *Sensitivity) Remember(m *memory.Codec) {
 	memory.Slice(m, &s.CPUs, (*CPURate).Remember)
 	m.Fields(&s.Input)
 }
 
-// Remember lets m save or restore the state that r keeps between rounds.
+// Remember lets m save or restore r.
 func (r *CPURate) Remember(m *memory.Codec) { m.Fields(&r.CPUs, &r.Rate) }
 
 // ClassStats are statistics of the jobs of one class: how often jobs arrive, and for each training epoch how much

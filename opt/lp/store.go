@@ -204,8 +204,8 @@ func (s *store) Remember(m *memory.Codec) {
 
 func (p *place) Remember(m *memory.Codec) { m.Fields(&p.block, &p.first) }
 
-// Remember lets m save or restore the state that c keeps between rounds.
+// Remember lets m save or restore c.
 func (c *Col) Remember(m *memory.Codec) { m.Fields(&c.slot, &c.stamp) }
 
-// Remember lets m save or restore the state that r keeps between rounds.
+// Remember lets m save or restore r.
 func (r *Row) Remember(m *memory.Codec) { m.Fields(&r.slot, &r.stamp) }

@@ -173,17 +173,17 @@ func (r *row) Remember(m *memory.Codec) {
 	m.Fields(&r.wide, &r.choices, &r.ordered, &r.low, &r.high)
 }
 
-// Remember lets m save or restore the state that u keeps between rounds.
+// Remember lets m save or restore u.
 func (u *Use) Remember(m *memory.Codec) { m.Fields(&u.Resource, &u.Amount) }
 
-// Remember lets m save or restore the state that c keeps between rounds.
+// Remember lets m save or restore c.
 func (c *Choice) Remember(m *memory.Codec) {
 	m.Fields(&c.Value, &c.Use)
 	memory.Slice(m, &c.More, (*Use).Remember)
 }
 
-// Remember lets m save or restore the state that a keeps between rounds.
+// Remember lets m save or restore a.
 func (a *Adjustment) Remember(m *memory.Codec) { m.Fields(&a.Base, &a.Factor, &a.Kept, &a.KeptFactor) }
 
-// Remember lets m save or restore the state that id keeps between rounds.
+// Remember lets m save or restore id.
 func (id *ItemID) Remember(m *memory.Codec) { m.Fields(&id.slot, &id.turn) }

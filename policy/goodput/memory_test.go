@@ -1,7 +1,7 @@
 package goodput
 
 import (
-	"reflect"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -11,7 +11,7 @@ import (
 	"github.com/oxgang/oxgang/policy/policytest"
 )
 
-// What happens to a copy of a row does not change the row.
+// What happens to a copy of a row, or to a row with the same columns, does not change the row.
 func TestRow_copies_are_independent(t *testing.T) {
 	draws.AtLeast(t, 200)
 	rapid.Check(t, func(t *rapid.T) {
@@ -42,17 +42,33 @@ func TestRow_copies_are_independent(t *testing.T) {
 			"choices": func(r *Row) { r.Worth.Factors, r.Worth.Factor = nil, 0; r.unit /= 2; _ = p.fileRow(r) },
 		} {
 			for _, r := range rows {
-				want := *r.copied()
-				want.own()
-				want.item.own()
-				change(r.copied())
-				got := *r.copied()
-				got.own()
-				got.item.own()
-				if !reflect.DeepEqual(got, want) {
-					t.Fatalf("%s of a copy of job %s changed the row from\n%+v\nto\n%+v", name, r.job.ID, want, got)
+				check := func(kind string, changed, kept *Row) {
+					want := contents(kept)
+					change(changed)
+					if got := contents(kept); got != want {
+						t.Fatalf("%s of a %s of job %s changed the row from\n%s\nto\n%s", name, kind, r.job.ID, want, got)
+					}
 				}
+				check("copy", r.copied(), r)
+				first, follower := alone(r), alone(r)
+				follower.follow(first)
+				check("follower", follower, first)
+				follower.follow(first)
+				check("followed row", first, follower)
 			}
 		}
 	})
+}
+
+// alone returns a copy of a row that shares nothing with it.
+func alone(r *Row) *Row {
+	c := r.copied()
+	c.own()
+	c.item.own()
+	return c
+}
+
+// contents are the columns and choices of a row as a text, which shares no memory with the row.
+func contents(r *Row) string {
+	return fmt.Sprintf("%v %v %v\n%v\n%v %v\n%v %v %v", r.columns, r.sizes, r.allowed, r.goodput, r.cells, r.plain, r.item.choices, r.item.origin, r.item.factors)
 }

@@ -444,6 +444,21 @@ func TestAt_names_those_who_offer_more(t *testing.T) {
 	}
 }
 
+// A confined job is told of the nodes that it may use. Some policies count free GPUs of the whole type, so no number is given.
+func TestShort_confined(t *testing.T) {
+	s := &explainContext{spec: &job.Spec{GPUs: 8, Parts: []job.Part{{Nodes: []cluster.NodeID{"a0"}}}}, why: policy.Reason{Config: config(1, 8, "a100"), Value: 3, Limit: 8}}
+	if got, want := short(s), "it needs 8 a100 GPUs, and too few are free on the nodes that it may use"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := scattered(s), ", but the nodes that it may use have no room for it"; !strings.HasSuffix(got, want) {
+		t.Errorf("got %q, want %q at its end", got, want)
+	}
+	s.spec.Parts = nil
+	if got := short(s) + scattered(s); strings.Contains(got, "may use") {
+		t.Errorf("a job that may use all nodes: %q", got)
+	}
+}
+
 func TestAt_names_those_ahead(t *testing.T) {
 	r := newRun(t)
 	place := func(id job.ID, why policy.Reason) decided {

@@ -77,7 +77,7 @@ func (f *freed) text(t cluster.GPUType) string {
 func short(s *explainContext) string {
 	then, least := int(s.why.Value), int(s.why.Limit)
 	if s.confined() && then < least {
-		return need(s, least, amount(s.why.Config)) + ", and " + verb(then) + " free on the nodes that it may use"
+		return need(s, least, amount(s.why.Config)) + ", and too few are free on the nodes that it may use"
 	}
 	if most, all := s.everyTypeLacks(least); all {
 		return need(s, least, ofOneType(least)) + ", and " + mostFree(most)

@@ -126,7 +126,7 @@ type specLine struct {
 	Resizes         bool                    `json:"resizes,omitzero"`
 	NoCheckpoint    bool                    `json:"no_checkpoint,omitzero"`
 	GPUTypes        []cluster.GPUType       `json:"types,omitempty"`
-	Parts           []partLine              `json:"parts,omitempty"`
+	Parts           []job.Part              `json:"parts,omitempty"`
 	CPUs            float64                 `json:"cpus,omitzero"`
 	Memory          int64                   `json:"memory,omitzero"`
 	Working         int64                   `json:"working,omitzero"`
@@ -152,27 +152,6 @@ type specLine struct {
 	ReservedType    cluster.GPUType         `json:"reserved_type,omitzero"`
 }
 
-type partLine struct {
-	GPUs  int              `json:"gpus,omitzero"`
-	Nodes []cluster.NodeID `json:"nodes"`
-}
-
-func partLines(all []job.Part) []partLine {
-	var lines []partLine
-	for _, p := range all {
-		lines = append(lines, partLine(p))
-	}
-	return lines
-}
-
-func parts(lines []partLine) []job.Part {
-	var all []job.Part
-	for _, l := range lines {
-		all = append(all, job.Part(l))
-	}
-	return all
-}
-
 type regimeLine [2]int
 
 func regimeLines(all []job.Regime) []regimeLine {
@@ -194,7 +173,7 @@ func regimes(lines []regimeLine) []job.Regime {
 func makeSpecLine(s *job.Spec) specLine {
 	return specLine{
 		s.ID, s.Name, s.User, s.Queue, s.Class, s.Weight, s.Priority, s.GPUs, s.BatchSize, s.MinGPUs, s.MaxGPUs,
-		s.GPUsPerReplica, s.MicroBatches, s.Equivalents, s.MixedSpeed, s.WorkerGPUs, s.Resizes, s.NoCheckpoint, s.GPUTypes, partLines(s.Parts), s.CPUs, s.Memory, s.Input.Working, s.Input.Dataset, s.Input.Storage, s.Adaptivity,
+		s.GPUsPerReplica, s.MicroBatches, s.Equivalents, s.MixedSpeed, s.WorkerGPUs, s.Resizes, s.NoCheckpoint, s.GPUTypes, s.Parts, s.CPUs, s.Memory, s.Input.Working, s.Input.Dataset, s.Input.Storage, s.Adaptivity,
 		s.Batch.Init, s.Batch.Max, s.Batch.LocalMin, s.Batch.LocalMax,
 		s.Schedule.Mode, s.Schedule.Epochs, s.Schedule.Sizes, regimeLines(s.Schedule.Regimes),
 		s.Goal, Seconds(s.Latency), s.Target, s.Timed, Seconds(s.RestartOverhead), s.NonPreemptive,
@@ -206,7 +185,7 @@ func (l *specLine) spec() *job.Spec {
 	return &job.Spec{
 		ID: l.ID, Name: l.Name, User: l.User, Queue: l.Queue, Class: l.Class, Weight: l.Weight, Priority: l.Priority,
 		GPUs: l.GPUs, BatchSize: l.BatchSize, MinGPUs: l.MinGPUs, MaxGPUs: l.MaxGPUs,
-		GPUsPerReplica: l.GPUsPerReplica, MicroBatches: l.MicroBatches, GPUTypes: l.GPUTypes, Parts: parts(l.Parts),
+		GPUsPerReplica: l.GPUsPerReplica, MicroBatches: l.MicroBatches, GPUTypes: l.GPUTypes, Parts: l.Parts,
 		Equivalents: l.Equivalents, MixedSpeed: l.MixedSpeed, WorkerGPUs: l.WorkerGPUs, Resizes: l.Resizes, NoCheckpoint: l.NoCheckpoint,
 		CPUs: l.CPUs, Memory: l.Memory, Input: job.Input{Working: l.Working, Dataset: l.Dataset, Storage: l.Storage}, Adaptivity: l.Adaptivity,
 		Batch:    job.BatchLimits{Init: l.BatchInit, Max: l.BatchMax, LocalMin: l.LocalMin, LocalMax: l.LocalMax},

@@ -46,7 +46,7 @@ type jsonArrival struct {
 	Resizes        bool                    `json:"resizes,omitzero"`
 	NoCheckpoint   bool                    `json:"no_checkpoint,omitzero"`
 	GPUTypes       []cluster.GPUType       `json:"gpu_types,omitzero"`
-	Parts          []jsonPart              `json:"parts,omitzero"`
+	Parts          []job.Part              `json:"parts,omitzero"`
 	CPUs           float64                 `json:"cpus,omitzero"`
 	Memory         int64                   `json:"memory_bytes,omitzero"`
 	Input          jsonInput               `json:"input,omitzero"`
@@ -61,21 +61,10 @@ type jsonArrival struct {
 	Reservation    jsonConfiguration       `json:"reservation,omitzero"`
 }
 
-type jsonPart struct {
-	GPUs  int              `json:"gpus,omitzero"`
-	Nodes []cluster.NodeID `json:"nodes"`
-}
-
-func jobParts(all []jsonPart) (parts []job.Part) {
-	for _, p := range all {
-		parts = append(parts, job.Part{GPUs: p.GPUs, Nodes: slices.Sorted(slices.Values(p.Nodes))})
-	}
-	return parts
-}
-
-func jsonParts(all []job.Part) (parts []jsonPart) {
-	for _, p := range all {
-		parts = append(parts, jsonPart(p))
+// ascending sorts the nodes of each part.
+func ascending(parts []job.Part) []job.Part {
+	for _, p := range parts {
+		slices.Sort(p.Nodes)
 	}
 	return parts
 }
@@ -195,7 +184,7 @@ func (j *jsonArrival) arrival() (workload.Arrival, error) {
 		Spec: job.Spec{
 			ID: j.ID, Name: j.Name, User: j.User, Queue: j.Queue, Class: j.Class, Weight: j.Weight, Priority: j.Priority,
 			GPUs: j.GPUs, BatchSize: j.BatchSize, MinGPUs: j.MinGPUs, MaxGPUs: j.MaxGPUs,
-			GPUsPerReplica: j.GPUsPerReplica, MicroBatches: j.MicroBatches, GPUTypes: j.GPUTypes, Parts: jobParts(j.Parts),
+			GPUsPerReplica: j.GPUsPerReplica, MicroBatches: j.MicroBatches, GPUTypes: j.GPUTypes, Parts: ascending(j.Parts),
 			Equivalents: j.Equivalents, MixedSpeed: j.MixedSpeed, WorkerGPUs: j.WorkerGPUs, Resizes: j.Resizes, NoCheckpoint: j.NoCheckpoint,
 			CPUs: j.CPUs, Memory: j.Memory, Input: job.Input(j.Input), Batch: job.BatchLimits(j.Batch), Target: j.Target,
 			NonPreemptive: j.NonPreemptive, Reservation: cluster.Configuration(j.Reservation),
@@ -254,7 +243,7 @@ func newJSONArrival(a *workload.Arrival) (jsonArrival, error) {
 		At: jsonSeconds(a.At), Duration: jsonSeconds(a.Duration), CancelAfter: jsonSeconds(a.CancelAfter),
 		ScalingLoss: a.ScalingLoss, Bound: a.Bound, Heterogeneous: a.Heterogeneous,
 		GPUs: s.GPUs, BatchSize: s.BatchSize, MinGPUs: s.MinGPUs, MaxGPUs: s.MaxGPUs,
-		GPUsPerReplica: s.GPUsPerReplica, MicroBatches: s.MicroBatches, GPUTypes: s.GPUTypes, Parts: jsonParts(s.Parts),
+		GPUsPerReplica: s.GPUsPerReplica, MicroBatches: s.MicroBatches, GPUTypes: s.GPUTypes, Parts: s.Parts,
 		Equivalents: s.Equivalents, MixedSpeed: s.MixedSpeed, WorkerGPUs: s.WorkerGPUs, Resizes: s.Resizes, NoCheckpoint: s.NoCheckpoint,
 		CPUs: s.CPUs, Memory: s.Memory, Input: jsonInput(s.Input), Batch: jsonBatch(s.Batch), Latency: jsonSeconds(s.Latency), Target: s.Target,
 		Restart: jsonSeconds(s.RestartOverhead), NonPreemptive: s.NonPreemptive, Reservation: jsonConfiguration(s.Reservation),

@@ -22,8 +22,8 @@ func BackupCommand() *cobra.Command {
 		Use: "backup FILE", Short: "Back up the scheduler's state, or restore it", Args: cli.OneArg("FILE"),
 		Long: `Write the job database and the journals to a file. The scheduler may be running. An existing
 file is replaced atomically. The file contains the environments of jobs, including secrets, and
-only its owner can read it. With --checkpoints, an incomplete checkpoint
-is left out, and its name is printed; the exit status is 1 if a job then has no checkpoint.
+only its owner can read it. With --checkpoints, an incomplete checkpoint is left out, and its name is
+printed; the exit status is 1 if a job then has no checkpoint.
 
 With --restore, restore FILE to the state directory, which must be empty. "oxgang serve" then restarts
 the jobs that had not ended, from the checkpoints in the backup. Make sure that they no longer run

@@ -32,7 +32,7 @@ checkpoints are in .oxgang below this directory, which all nodes must share.
 The job waits in Slurm like any job, for its minimum number of GPUs. If "oxgang slurm serve --mode
 resize" manages its partition, its number of GPUs can change: the program gets a notice, saves a
 checkpoint and exits with status 75, and Oxgang starts it again. A program with the client (python:
-import oxgang) answers notices so.`,
+import oxgang) does this when it gets a notice.`,
 		Example: `  oxgang slurm submit --gpus 2..16 -- python train.py
   oxgang slurm submit --gpus 1..8 --partition gpu --time 4h -- python train.py --epochs 10`,
 		Args: func(_ *cobra.Command, args []string) error {

@@ -27,9 +27,9 @@ of a class get the GPUs of the faster plan.
 
 The model ignores start times of nodes (sim.start), that nodes are rented whole, and that overspending
 is made up for later. So the plan is also simulated with policy boa, on copies of the trace whose
-blocks of time are in another order. The printed range contains the mean of one more such copy nine times out of ten. It does not cover periods
-with more or fewer jobs. If the price list has no limit on nodes, 2 to 4 times what the budget buys
-is assumed.
+blocks of time are in another order. The printed range contains the mean of one more such copy nine
+times out of ten. It does not cover periods with more or fewer jobs. If the price list has no limit on
+nodes, 2 to 4 times what the budget buys is assumed.
 
 Without --budget, show the minimum mean completion time for each budget, from the smallest feasible
 to the largest useful one, as a table and a page with a chart. Each price list makes a curve. Beyond

@@ -31,9 +31,8 @@ func UICommand() *cobra.Command {
 		Use:        "ui [JOURNAL]", Short: "Serve a web page of this machine's scheduler or a journal",
 		Long: `Serve a web page on loopback: jobs and their GPUs, waiting jobs and reasons, expected starts and
 ends, and the history of each job. It shows this machine's scheduler or Slurm live, or a journal at
-any time of its recording. For this machine's scheduler and journals it also answers
-what-if questions. The command prints the page's address with a secret token, and serves until
-Ctrl-C. The page is read-only unless --allow-cancel is given.`,
+any time of its recording. For this machine's scheduler and journals it also answers what-if
+questions. The command prints the page's address with a secret token, and serves until Ctrl-C. The page is read-only unless --allow-cancel is given.`,
 		Example: `  oxgang ui
   oxgang ui run/oxgang.oxj
   oxgang ui --slurm`,

@@ -71,6 +71,13 @@ func TestStatusOf(t *testing.T) {
 			t.Errorf("job %s: %s: %s; %s, want %v", id, j.Reason, j.Sentence, j.Unblock, want)
 		}
 	}
+	l := recorded(t)
+	for i := range l.Nodes {
+		l.Nodes[i].Used, l.Nodes[i].UsedCPUs = nil, l.Nodes[i].CPUs
+	}
+	if j := find(t, StatusOf(l, nil, "not asked"), "11"); !strings.HasSuffix(j.Sentence, "too few free CPUs or too little free memory") {
+		t.Errorf("job 11 on nodes with free GPUs and no free CPUs: %s", j.Sentence)
+	}
 	if j := find(t, r, "11"); j.Start.Late.IsZero() || !strings.Contains(j.Start.Source, "time limits") {
 		t.Errorf("job 11 starts %+v, want Slurm's plan", j.Start)
 	}

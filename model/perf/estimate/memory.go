@@ -32,7 +32,7 @@ func (p *Pool) Job(m *memory.Codec, j **Job) {
 	})
 }
 
-// Remember lets m save or restore the state that v keeps between rounds.
+// Remember lets m save or restore v.
 func (v *Version) Remember(m *memory.Codec) { m.Fields(&v.own, &v.refits, &v.noise) }
 
 // Row saves two pointers in a checkpoint, or restores them: to the job's model and to its batch limits. Pointers that
@@ -74,7 +74,7 @@ func (p *measured) Remember(m *memory.Codec) {
 	})
 }
 
-// Remember lets m save or restore the state that cs keeps between rounds.
+// Remember lets m save or restore cs.
 func (cs *Classes) Remember(m *memory.Codec) {
 	m.Fields(cs.pool, &cs.began)
 	memory.Slice(m, &cs.list, func(c **class, m *memory.Codec) {
