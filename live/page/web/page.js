@@ -648,7 +648,7 @@
   function found(o) {
     const items = [];
     if (o.live && document.body.dataset.state === "stale") items.push({ content: [`The scheduler has not answered since ${clock(seconds(o.at))}. This page shows the last known state.`] });
-    if (o.silent_since) items.push({ content: [`The scheduler has not answered since ${clock(seconds(o.silent_since))}. No job starts or changes until it runs again.`] });
+    if (o.silent_since) items.push({ content: [`The scheduler has not answered since ${clock(seconds(o.silent_since))}. Oxgang starts and changes no job until it runs again.`] });
     items.push(...(o.attention ?? []).map((text) => ({ key: text, content: [text] })));
     for (const j of o.jobs) if (j.trouble) items.push({ key: `${j.id} ${j.trouble}`, job: j.id, content: [link(j.id, o), ": " + j.trouble] });
     for (const e of o.ended ?? []) if (e.outcome === "failed" && seconds(o.at) - seconds(e.finished) < recent) items.push(failure(e, o));
